@@ -1,0 +1,1 @@
+"""The pod webhook: what is patched at creation, and what is refused."""

@@ -1,0 +1,1 @@
+"""THE CONTRACT: the custom resources, and the only parser of Kubernetes objects."""

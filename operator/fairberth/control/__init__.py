@@ -1,0 +1,1 @@
+"""THE WHEEL: snapshot → engine → plan → perform → observe."""

@@ -1,0 +1,1 @@
+"""kube-scheduler's webhook: filter and prioritize, field for field."""

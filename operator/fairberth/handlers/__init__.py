@@ -1,0 +1,1 @@
+"""KOPF: each handler decodes, applies a fact, and at most writes status."""

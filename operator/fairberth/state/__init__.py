@@ -1,0 +1,1 @@
+"""THE MEMORY: facts in, immutable snapshots out. One mutator, sans-IO."""
