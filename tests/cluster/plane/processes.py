@@ -24,7 +24,7 @@ while read -r verb group; do
     stop) groups="${groups%%" $group "*} ${groups#*" $group "}" ;;
   esac
 done
-for group in $groups; do kill -9 -- "-$group"; done
+for group in $groups; do kill -s KILL -- "-$group"; done
 """
 
 
@@ -68,7 +68,11 @@ class Programs:
         self._logs = logs
         self._started: list[Program] = []
         self._watchdog = subprocess.Popen(
-            ["sh", "-c", _WATCHDOG], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            ["sh", "-c", _WATCHDOG],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
 
     def start(

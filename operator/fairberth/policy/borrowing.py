@@ -1,0 +1,147 @@
+"""§5.5: may a tenant go beyond its guarantee, with this pod, now?
+
+Only if borrowing is allowed and within its limit at every level of the tree that the pod takes above a guarantee, and
+only with room that nobody entitled is waiting for: what the others' guarantees still lack and is demanded (their
+*claims*) stays free, and so does what a guarantee does not lend. Who is entitled by guarantee never has to leave
+room for anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairberth.model.amounts import NOTHING, Amounts
+from fairberth.model.objects import Quota, Tenant
+from fairberth.model.reasons import Reason
+from fairberth.policy.hierarchy import Hierarchy
+from fairberth.policy.ledger import Ledger
+from fairberth.policy.verdict import Verdict
+
+
+class Claims:
+    """What each tenant's guarantee on one pool still claims, kept current through a turn."""
+
+    def __init__(
+        self,
+        pool: str,
+        tenants: Mapping[str, Tenant],
+        hierarchy: Hierarchy,
+        ledger: Ledger,
+        waiting: Mapping[str, Amounts],
+    ) -> None:
+        self._pool = pool
+        self._tenants = tenants
+        self._hierarchy = hierarchy
+        self._ledger = ledger
+        self._guarantees = any(tenant.quota(pool).guaranteed for tenant in tenants.values())
+        self._waiting: dict[str, Amounts] = dict(waiting) if self._guarantees else {}
+        self._claim: dict[str, Amounts] = {}
+        self._below: dict[str, Amounts] = {}
+        self.changes = 0  # counts, so that a caller sees whether what it was told may have changed
+        if self._guarantees:
+            for name in hierarchy.bottom_up():
+                self._renew(name)
+            self._below[""] = self._sum(hierarchy.children[""])
+
+    def settle(self, tenant: str, amounts: Amounts) -> None:
+        """The tenant was given room (the ledger says so already) that it waited for."""
+        self._drop(tenant, amounts)
+
+    def withdraw(self, tenant: str, amounts: Amounts) -> None:
+        """The tenant does not wait for that room any more, in this turn."""
+        if self._drop(tenant, amounts):
+            self.changes += 1
+
+    def _drop(self, tenant: str, amounts: Amounts) -> bool:
+        if not self._guarantees:
+            return False
+        before = self._below[""]
+        self._waiting[tenant] = self._waiting.get(tenant, NOTHING).minus(amounts)
+        for name in self._hierarchy.paths[tenant]:
+            self._renew(name)
+        self._below[""] = self._sum(self._hierarchy.children[""])
+        return self._below[""] != before
+
+    def _renew(self, name: str) -> None:
+        children = self._hierarchy.children[name]
+        self._below[name] = self._sum(children)
+        quota = self._tenants[name].quota(self._pool)
+        unmet = quota.guaranteed.above(self._ledger.held(self._pool, name))
+        demanded = self._waiting_below(name).least(unmet)
+        self._claim[name] = unmet.least(demanded.most(_unlendable(quota, unmet)).most(self._below[name]))
+        if not quota.guaranteed:
+            self._claim[name] = self._below[name]
+
+    def _waiting_below(self, name: str) -> Amounts:
+        total = self._waiting.get(name, NOTHING)
+        for child in self._hierarchy.children[name]:
+            total = total.plus(self._waiting_below(child))
+        return total
+
+    def _sum(self, names: tuple[str, ...]) -> Amounts:
+        total = NOTHING
+        for name in names:
+            total = total.plus(self._claim.get(name, NOTHING))
+        return total
+
+    def refusal(self, tenant: str, asked: Amounts, free: Amounts, *, lent: bool) -> Verdict | None:
+        """Why the tenant may not take `asked` now, with `free` left in the pool.
+
+        `lent` False marks a pod that cannot be reclaimed (not preemptible) and is not inside its own level's
+        guarantee either: it must stay within a guarantee.
+        """
+        others, child = NOTHING, ""
+        for name in self._hierarchy.paths[tenant]:
+            # Claims of the siblings on the way up, and not those of the subtree that the pod itself belongs to.
+            others = others.plus(self._below.get(name, NOTHING).minus(self._claim.get(child, NOTHING)))
+            child = name
+            quota = self._tenants[name].quota(self._pool)
+            held = self._ledger.held(self._pool, name)
+            above = _first_above(held, asked, quota.guaranteed)
+            if above is None:
+                room = quota.guaranteed.above(held)
+                return self._short(name, asked, room, others)
+            refusal = self._not_allowed(name, quota, held, asked, above)
+            if refusal is not None:
+                return refusal
+        if not lent:
+            quota = self._tenants[tenant].quota(self._pool)
+            held = self._ledger.held(self._pool, tenant)
+            resource = _first_above(held, asked, quota.guaranteed) or ""
+            return self._denied(tenant, resource, quota.guaranteed[resource], held, asked)
+        others = others.plus(self._below.get("", NOTHING).minus(self._claim.get(child, NOTHING)))
+        return self._short(tenant, asked, free, others)
+
+    def _not_allowed(
+        self, name: str, quota: Quota, held: Amounts, asked: Amounts, above: str
+    ) -> Verdict | None:
+        if not quota.borrowing.enabled:
+            return self._denied(name, above, quota.guaranteed[above], held, asked)
+        for resource in sorted(quota.borrowing.limit):
+            bound = quota.guaranteed[resource] + quota.borrowing.limit[resource]
+            if asked[resource] > 0 and held[resource] + asked[resource] > bound:
+                return self._denied(name, resource, bound, held, asked)
+        return None
+
+    def _short(self, name: str, asked: Amounts, room: Amounts, others: Amounts) -> Verdict | None:
+        for resource in sorted(asked):
+            if others[resource] > 0 and asked[resource] > room[resource] - others[resource]:
+                limit, used = room[resource], others[resource]
+                return Verdict(Reason.BORROWING_DENIED, self._pool, name, resource, limit, used, asked[resource])
+        return None
+
+    def _denied(self, name: str, resource: str, bound: int, held: Amounts, asked: Amounts) -> Verdict:
+        return Verdict(Reason.BORROWING_DENIED, self._pool, name, resource, bound, held[resource], asked[resource])
+
+
+def _first_above(held: Amounts, asked: Amounts, guaranteed: Amounts) -> str | None:
+    for resource in sorted(asked):
+        if asked[resource] > 0 and held[resource] + asked[resource] > guaranteed[resource]:
+            return resource
+    return None
+
+
+def _unlendable(quota: Quota, unmet: Amounts) -> Amounts:
+    if not quota.lending.enabled:
+        return unmet
+    return Amounts({r: unmet[r] - bound for r, bound in quota.lending.limit.items() if unmet[r] > bound})

@@ -1,0 +1,154 @@
+"""§5.4: may a candidate go? The checks in their order; the first refusal wins.
+
+A new refusal: add its `Reason`, write one function here that returns a `Verdict` or None, and give it its place in
+`CHECKS`. `PoolState` is what the checks look at: one pool within one turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fairberth.model.amounts import Amounts
+from fairberth.model.objects import CapacityPool
+from fairberth.model.reasons import Reason
+from fairberth.policy import backpressure
+from fairberth.policy.borrowing import Claims
+from fairberth.policy.guarantees import LevelGuarantees
+from fairberth.policy.ledger import Charge, Ledger
+from fairberth.policy.nodes import Room
+from fairberth.policy.snapshot import Candidate, Lane, Setup
+from fairberth.policy.verdict import Verdict
+
+
+@dataclass(slots=True)
+class PoolState:
+    """One pool as a turn has left it so far. `taken` and `given_back` keep room, books and claims together."""
+
+    pool: CapacityPool
+    setup: Setup
+    capacity: Amounts
+    ledger: Ledger
+    room: Room
+    levels: LevelGuarantees
+    claims: Claims
+    _no_room: dict[tuple[Amounts, object, bool], Verdict] = field(default_factory=dict)
+
+    def free(self) -> Amounts:
+        """Room left in the pool, what it can still grow by included."""
+        if self.pool.max_capacity is None:
+            return self.room.free
+        return self.room.free.plus(self.pool.max_capacity.above(self.room.present))
+
+    def charge(self, lane: Lane, candidate: Candidate) -> Charge:
+        """What admitting the candidate would book."""
+        pod, level = candidate.pod, candidate.classified.level
+        return Charge(self.pool.name, lane.key.tenant, candidate.team, level, pod.requests)
+
+    def find_node(self, candidate: Candidate) -> str | Verdict:
+        """The node that the candidate would get ("" where the pool has to grow for it), or why there is none."""
+        asked, constraints = candidate.pod.requests, candidate.pod.constraints
+        pack = self.levels.preemptible(candidate.classified.level)
+        key = (asked, constraints, pack)
+        if (known := self._no_room.get(key)) is not None:
+            return known
+        found = self.room.find(asked, constraints, pack=pack)
+        if isinstance(found, str):
+            if asked.within(self.room.free):
+                return found
+            found = Reason.NO_ROOM  # admitted pods whose node nobody knows yet will take it
+        if self.pool.grows and asked.within(self.free()):
+            return ""
+        free = self.room.free
+        short = next((name for name in sorted(asked) if asked[name] > free[name]), "")
+        verdict = Verdict(found, self.pool.name, "", short, free[short], 0, asked[short])
+        # Room only shrinks within a turn, so all that ask alike get the same answer without a look at the nodes.
+        self._no_room[key] = verdict
+        return verdict
+
+    def take(self, lane: Lane, candidate: Candidate, node: str) -> str:
+        """Book quota and room. Returns the node to nominate: "" where the engine does not model the pod wholly."""
+        pod = candidate.pod
+        nominated = "" if pod.constraints.unmodelled else node
+        if nominated:
+            self.room.take(nominated, pod.requests)
+        else:
+            self.room.take_anywhere(pod.requests)
+        self.ledger.charge(pod.uid, self.charge(lane, candidate))
+        return nominated
+
+    def give_back(self, candidate: Candidate, nominated: str) -> None:
+        """Undo `take`: a member of a group could not go, so nobody of it does."""
+        back = candidate.pod.requests.times(-1)
+        if nominated:
+            self.room.take(nominated, back)
+        else:
+            self.room.take_anywhere(back)
+        self.ledger.release(candidate.pod.uid)
+        self._no_room.clear()
+
+
+def cordoned(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """Its tenant, or one above it, is cordoned."""
+    for name in state.setup.hierarchy.paths[lane.key.tenant]:
+        if state.setup.tenants[name].cordoned:
+            return Verdict(Reason.CORDONED, tenant=name)
+    return None
+
+
+def group_incomplete(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """Its group has fewer members than it needs."""
+    size, here = lane.key.group_size, lane.running + len(lane.candidates)
+    if size <= here:
+        return None
+    return Verdict(Reason.GROUP_INCOMPLETE, "", lane.key.tenant, "pods", size, here, 0, lane.key.group)
+
+
+def foreign_gate(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """Another controller's gate holds it."""
+    gates = candidate.pod.foreign_gates
+    return Verdict(Reason.FOREIGN_GATE, detail=", ".join(gates)) if gates else None
+
+
+def in_flight_full(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """Its tenant, or one above it, has as many pods in flight as it may."""
+    path = state.setup.hierarchy.paths[lane.key.tenant]
+    return backpressure.in_flight_refusal(path, state.setup.tenants, state.ledger.in_flight)
+
+
+def over_limit(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """A limit on the path to the root forbids it."""
+    return state.ledger.refusal(state.charge(lane, candidate))
+
+
+def borrowing_denied(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """It would borrow what it may not."""
+    asked, level = candidate.pod.requests, candidate.classified.level
+    lent = state.levels.preemptible(level) or state.levels.inside(level, asked, state.ledger)
+    return state.claims.refusal(lane.key.tenant, asked, state.free(), lent=lent)
+
+
+def reserved_for_urgent(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """The room is guaranteed to other levels."""
+    return state.levels.refusal(candidate.classified.level, candidate.pod.requests, state.free(), state.ledger)
+
+
+Check = Callable[[PoolState, Lane, Candidate], Verdict | None]
+
+CHECKS: tuple[Check, ...] = (
+    cordoned,
+    group_incomplete,
+    foreign_gate,
+    in_flight_full,
+    over_limit,
+    borrowing_denied,
+    reserved_for_urgent,
+)
+
+
+def first_refusal(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
+    """The first check that refuses, room and nodes left out (`PoolState.find_node`), or None."""
+    for check in CHECKS:
+        if (refusal := check(state, lane, candidate)) is not None:
+            return refusal
+    return None

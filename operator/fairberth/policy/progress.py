@@ -1,0 +1,87 @@
+"""Where a lane stands within a turn: how many of its pods went, in which pool it asks, and why it was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fairberth.model.amounts import NOTHING, Amounts
+from fairberth.model.reasons import Reason
+from fairberth.policy.snapshot import Candidate, Lane
+from fairberth.policy.verdict import Verdict
+
+_HOPELESS = (Reason.NO_NODE_FITS, Reason.NO_POOL)
+
+
+@dataclass(slots=True)
+class Progress:
+    """A lane in a turn. `route` are the pools it may use, in order; `step` the one it asks in now."""
+
+    lane: Lane
+    route: tuple[str, ...]
+    step: int = 0
+    next: int = 0
+    refusal: Verdict | None = None
+    refused_at: int = 0  # what the claims' change count was when it was refused
+    _told: Verdict | None = None
+
+    @property
+    def pool(self) -> str:
+        """The pool it asks in."""
+        return self.route[self.step] if self.route else ""
+
+    @property
+    def head(self) -> Candidate:
+        """Its first pod that did not go yet."""
+        return self.lane.candidates[self.next]
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has a pod to offer."""
+        return self.refusal is None and self.next < len(self.lane.candidates)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Why what is left of it waits: of the pools' refusals the first that is not hopeless; None if all went."""
+        return None if self.next >= len(self.lane.candidates) else self._told or self.refusal
+
+    def together(self) -> tuple[Candidate, ...]:
+        """The candidates that go together or not at all: one, or what a group lacks to its size."""
+        lacking = self.lane.key.group_size - self.lane.running - self.next
+        return self.lane.candidates[self.next : self.next + max(1, lacking)]
+
+    def asked(self) -> Amounts:
+        """What all its pods that did not go yet ask for."""
+        left = self.lane.candidates[self.next :]
+        if not self.lane.key.group:
+            return self.lane.key.requests.times(len(left))
+        total = NOTHING
+        for candidate in left:
+            total = total.plus(candidate.pod.requests)
+        return total
+
+    def refuse(self, verdict: Verdict, claims: int) -> None:
+        """It does not go, in this pool; `claims` is the claims' change count."""
+        self.refusal, self.refused_at = verdict, claims
+
+    def ask_again(self, claims: int) -> None:
+        """Forget a denial of borrowing that others' giving up their claims may have overtaken."""
+        if self.refusal and self.refusal.reason is Reason.BORROWING_DENIED and self.refused_at != claims:
+            self.refusal = None
+
+    def leave_pool(self) -> bool:
+        """Go on to the next pool of the route after a refusal; False where there is nothing to go on with."""
+        if self.refusal is None or self.next >= len(self.lane.candidates) or self.step + 1 >= len(self.route):
+            return False
+        if self.refusal.reason not in _HOPELESS and self._told is None:
+            self._told = self.refusal
+        self.step, self.refusal = self.step + 1, None
+        return True
+
+
+def asked_by(lanes: Iterable[Progress]) -> Amounts:
+    """What the lanes ask for together."""
+    total = NOTHING
+    for progress in lanes:
+        total = total.plus(progress.asked())
+    return total

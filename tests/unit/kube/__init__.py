@@ -1,0 +1,1 @@
+"""The API server edge, against a scripted server in the same process."""
