@@ -92,6 +92,4 @@ def namespace(name: str, tenant: str = "") -> Namespace:
 
 def slas(**guarantees: int) -> dict[int, PrioritySLA]:
     """The shipped levels with no guarantees, except those named: ``slas(p0=20)``."""
-    return {
-        sla.level: dataclasses.replace(sla, guarantee=guarantees.get(f"p{sla.level}", 0)) for sla in shipped_slas()
-    }
+    return {sla.level: dataclasses.replace(sla, guarantee=guarantees.get(f"p{sla.level}", 0)) for sla in shipped_slas()}

@@ -45,10 +45,10 @@ class ApiClient:
         *,
         content_type: str = JSON,
         query: Query = NO_QUERY,
-        timeout: float | None = None,
+        within: float | None = None,
     ) -> Answer:
-        """One request. Any status is an answer; raises one of `errors.NO_ANSWER` where none came in time (seconds)."""
-        limits = aiohttp.ClientTimeout(total=self._timeout if timeout is None else timeout)
+        """One request. Any status is an answer; where none comes `within` seconds, one of `errors.NO_ANSWER`."""
+        limits = aiohttp.ClientTimeout(total=self._timeout if within is None else within)
         headers = {"Content-Type": content_type} if body is not None else {}
         async with self._open(method, path, query, limits, headers, body) as response:
             return Answer(response.status, await response.read(), response.headers.get("Retry-After"))
@@ -106,10 +106,9 @@ class ApiClient:
         return self._session
 
     async def close(self) -> None:
-        """Closes all connections; watches that are open end."""
+        """Closes all connections, for good. End the tasks that use it first."""
         if self._session is not None:
             await self._session.close()
-            self._session = None
 
     async def __aenter__(self) -> Self:
         return self

@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import kubernetes.config
+import yaml
 from kubernetes.client import Configuration
 
 FRESH: Final = 60.0  # seconds until credentials are read again
@@ -106,7 +107,7 @@ def _configuration(kubeconfig: str | None, context: str | None) -> Configuration
                 client_configuration=configuration,
                 persist_config=False,
             )
-    except (_loaders.ConfigException, OSError, ValueError, TypeError) as error:
+    except (_loaders.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError) as error:
         source = kubeconfig or (f"$KUBECONFIG ({path})" if path else "service account or ~/.kube/config")
         raise CredentialsError(f"no credentials for the API server in {source}: {error}") from error
     return configuration

@@ -83,14 +83,14 @@ def status_of(error: bytes) -> Refused:
     return Refused(code, classify(code, error))
 
 
-async def pages(client: ApiClient, path: str, selectors: Query, *, limit: int, timeout: float) -> AsyncIterator[Page]:
-    """The pages of a list, of `limit` objects each, each within `timeout` seconds.
+async def pages(client: ApiClient, path: str, selectors: Query, *, limit: int, within: float) -> AsyncIterator[Page]:
+    """The pages of a list, of `limit` objects each, each `within` seconds.
 
     Raises Refused (410 if the list has grown too old to go on), Unreadable, and one of `errors.NO_ANSWER`.
     """
     query = {**selectors, "limit": str(limit)}
     while True:
-        answer = await client.request("GET", path, query=query, timeout=timeout)
+        answer = await client.request("GET", path, query=query, within=within)
         if answer.status != 200:
             raise Refused(answer.status, classify(answer.status, answer.body, answer.retry_after))
         page = _read(_page, answer.body, "a page of the list")

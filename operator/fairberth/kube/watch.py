@@ -145,7 +145,7 @@ class Reflector(Generic[T]):
     async def _list(self) -> None:
         self._mirror.begin()
         version = ""
-        of = pages(self._client, self._path, self._selectors, limit=self._pace.page, timeout=self._pace.page_timeout)
+        of = pages(self._client, self._path, self._selectors, limit=self._pace.page, within=self._pace.page_timeout)
         async for page in of:
             self._heard_at = self._clock()
             version = page.metadata.resourceVersion

@@ -54,7 +54,7 @@ class ApiWriter:
                 request.path,
                 request.body or None,
                 content_type=request.content_type,
-                timeout=self._timeout,
+                within=self._timeout,
             )
         except NO_ANSWER as error:
             return classify_exception(error)

@@ -41,9 +41,10 @@ class Reason(Enum):
     NO_ROOM = "NoRoom", "no node of the pool has room for it now"
     NO_NODE_FITS = "NoNodeFits", "no node of the pool could ever hold it"
     WINDOW_FULL = "WindowFull", "its tenant or team has used its window of this round"
-    OUTRANKED = "Outranked", "others of its tenant go before it, and wait themselves"
+    NO_TENANT = "NoTenant", "its namespace belongs to no tenant that is in force"
 
     # Admission and placement
+    ADMISSION_FAILED = "AdmissionFailed", "its turn had come, but the API server refused its admission; tried again later"
     NOT_ADMITTED = "NotAdmitted", "it was not admitted by Fairberth"
     WRONG_POOL = "WrongPool", "the node is not in the pool that the pod was admitted to"
     QUEUE_FULL = "QueueFull", "its tenant's queue is full"

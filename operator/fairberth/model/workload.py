@@ -84,5 +84,3 @@ class Namespace:
     name: str
     labels: Labels = field(default_factory=dict, hash=False)
     created: Millis = 0
-
-

@@ -118,7 +118,7 @@ def in_flight_full(state: PoolState, lane: Lane, candidate: Candidate) -> Verdic
 
 def over_limit(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
     """A limit on the path to the root forbids it."""
-    return state.ledger.refusal(state.charge(lane, candidate))
+    return state.ledger.refusal(state.pool.name, lane.key.tenant, candidate.pod.requests)
 
 
 def borrowing_denied(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:

@@ -19,11 +19,21 @@ class LevelGuarantees:
     pool: str
     slas: Mapping[int, PrioritySLA]
     amounts: Mapping[int, Amounts]
+    _keepers: Mapping[int, tuple[int, ...]]  # by level: the others whose unused guarantees it may not borrow
 
     @classmethod
     def of(cls, pool: str, capacity: Amounts, slas: Mapping[int, PrioritySLA]) -> LevelGuarantees:
         """Work them out for a pool's capacity."""
-        return cls(pool, slas, {level: capacity.share(sla.guarantee) for level, sla in slas.items()})
+        amounts = {level: capacity.share(sla.guarantee) for level, sla in slas.items()}
+        keepers = {
+            level: tuple(
+                other
+                for other, of_other in slas.items()
+                if other != level and amounts[other] and not (of_other.lend_guarantee and sla.preemptible)
+            )
+            for level, sla in slas.items()
+        }
+        return cls(pool, slas, amounts, keepers)
 
     def preemptible(self, level: int) -> bool:
         """Whether pods of the level can be reclaimed."""
@@ -36,17 +46,16 @@ class LevelGuarantees:
     def kept_from(self, level: int, ledger: Ledger) -> Amounts:
         """What the other levels' unused guarantees keep free from this one."""
         kept = NOTHING
-        for other, amounts in self.amounts.items():
-            borrowable = self.slas[other].lend_guarantee and self.slas[level].preemptible
-            if other != level and amounts and not borrowable:
-                kept = kept.plus(amounts.above(ledger.held_by_level(self.pool, other)))
+        for other in self._keepers[level]:
+            unused = self.amounts[other].above(ledger.held_by_level(self.pool, other))
+            kept = kept.plus(unused) if kept else unused
         return kept
 
     def refusal(self, level: int, asked: Amounts, free: Amounts, ledger: Ledger) -> Verdict | None:
         """Why the level may not take `asked` of the `free` room, or None."""
-        if self.inside(level, asked, ledger):
-            return None
         kept = self.kept_from(level, ledger)
+        if not kept or self.inside(level, asked, ledger):
+            return None
         for resource in sorted(asked):
             if kept[resource] and asked[resource] > free[resource] - kept[resource]:
                 limit, used = free[resource], kept[resource]

@@ -92,18 +92,18 @@ class Ledger:
         """What a pod holds, or None."""
         return self._charges.get(uid)
 
-    def refusal(self, charge: Charge) -> Verdict | None:
-        """Whether a limit forbids the charge: the first by depth (own limit first), then by resource name."""
-        for tenant in self._paths.get(charge.tenant, ()):
-            limit = self._tenants[tenant].quota(charge.pool).limit
+    def refusal(self, pool: str, tenant: str, amounts: Amounts) -> Verdict | None:
+        """Whether a limit forbids the amounts: the first by depth (own limit first), then by resource name."""
+        for name in self._paths.get(tenant, ()):
+            limit = self._tenants[name].quota(pool).limit
             if not limit:
                 continue
-            held = self.held(charge.pool, tenant)
-            resource = limit.broken_by(held, charge.amounts)
+            held = self.held(pool, name)
+            resource = limit.broken_by(held, amounts)
             if resource is not None:
-                asked = charge.amounts[resource]
+                asked = amounts[resource]
                 reason = Reason.EXCEEDS_LIMIT if asked > limit[resource] else Reason.QUOTA_EXHAUSTED
-                return Verdict(reason, charge.pool, tenant, resource, limit[resource], held[resource], asked)
+                return Verdict(reason, pool, name, resource, limit[resource], held[resource], asked)
         return None
 
     # -- changing -------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Ledger:
             return None
         if not charge.amounts.anything() or any(n < 0 for n in charge.amounts.values()):
             raise InvalidAmounts(f"{uid}: cannot acquire {dict(charge.amounts)}")
-        refusal = self.refusal(charge)
+        refusal = self.refusal(charge.pool, charge.tenant, charge.amounts)
         if refusal is None:
             self.charge(uid, charge)
         return refusal

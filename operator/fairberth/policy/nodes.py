@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,19 +102,36 @@ class NodeTable:
         return self.statics.total(free, self.statics.in_pool(pool))
 
 
+_Item = TypeVar("_Item", bound=np.generic)
+_NEVER = np.iinfo(np.int64).max
+_LEAST = np.iinfo(np.int64).min  # what is not asked for is no obstacle, even on a node that is overcommitted
+
+
 class Room:
-    """The room left on one pool's nodes, as a turn fills it."""
+    """The room left on one pool's nodes, as a turn fills it.
+
+    Pods that ask alike are one *shape*; per shape the cost of each node is kept current (one row of `_costs`), so
+    finding a node is one `argmin`, and using room on a node renews one column.
+    """
+
+    _MOST_SHAPES = 1024  # bounds memory; beyond it the shapes start anew
 
     def __init__(self, table: NodeTable, pool: str, tolerations: tuple[Toleration, ...]) -> None:
         self._statics = table.statics
         self._pool = pool
         self._tolerations = tolerations
-        self._mask = table.statics.in_pool(pool)
+        mask = table.statics.in_pool(pool)
         self._free = table.statics.allocatable - table.used
         self._emptiness = self._measure(slice(None))
         self.present = table.capacity(pool)  # what the pool's nodes of now can hold
-        self.free = table.statics.total(np.maximum(self._free, 0), self._mask)
-        self._vectors: dict[Amounts, Numbers | None] = {}
+        self.free = table.statics.total(np.maximum(self._free, 0), mask)
+        self._shapes: dict[tuple[Amounts, Constraints, bool], int] = {}
+        nodes = len(table.statics.nodes)
+        self._costs = np.empty((8, nodes), dtype=np.int64)
+        self._asked = np.empty((8, len(table.statics.resources)), dtype=np.int64)
+        self._allowed = np.empty((8, nodes), dtype=np.bool_)
+        self._signs = np.empty(8, dtype=np.int64)
+        self._vectors: dict[Amounts, Numbers] = {}
 
     def _measure(self, rows: slice | int) -> Numbers:
         allocatable = self._statics.allocatable[:, rows]
@@ -122,37 +140,54 @@ class Room:
         parts = np.where(allocatable > 0, free * 1000 // np.maximum(allocatable, 1), 0)
         return np.asarray(parts.sum(axis=0), dtype=np.int64)
 
-    def _vector(self, asked: Amounts) -> Numbers | None:
-        if asked not in self._vectors:
-            self._vectors[asked] = self._statics.vector(asked)
-        return self._vectors[asked]
-
     def find(self, asked: Amounts, constraints: Constraints, *, pack: bool) -> str | Reason:
         """The name of the node to take; NO_ROOM where none has room now, NO_NODE_FITS where none ever could."""
-        allowed = self._statics.allowed(self._pool, constraints, self._tolerations)
-        vector = self._vector(asked)
-        if vector is None or not allowed.any():
-            return Reason.NO_NODE_FITS
-        fits = allowed.copy()
-        for row in np.flatnonzero(vector):
-            fits &= self._free[row] >= vector[row]
-        if not fits.any():
-            able = allowed & (self._statics.allocatable >= vector[:, None]).all(axis=0)
-            return Reason.NO_ROOM if able.any() else Reason.NO_NODE_FITS
-        candidates = np.flatnonzero(fits)
-        emptiness = self._emptiness[candidates]
-        chosen = candidates[emptiness.argmin() if pack else emptiness.argmax()]
-        return self._statics.nodes[int(chosen)].name
+        key = (asked, constraints, pack)
+        shape = self._shapes.get(key)
+        if shape is None:
+            vector = self._statics.vector(asked)
+            allowed = self._statics.allowed(self._pool, constraints, self._tolerations)
+            if vector is None or not (allowed & (self._statics.allocatable >= vector[:, None]).all(axis=0)).any():
+                return Reason.NO_NODE_FITS
+            shape = self._add_shape(key, vector, allowed)
+        row = int(self._costs[shape].argmin())
+        if self._costs[shape, row] == _NEVER:
+            return Reason.NO_ROOM
+        return self._statics.nodes[row].name
+
+    def _add_shape(self, key: tuple[Amounts, Constraints, bool], vector: Numbers, allowed: Mask) -> int:
+        if len(self._shapes) >= self._MOST_SHAPES:
+            self._shapes.clear()
+        shape = self._shapes[key] = len(self._shapes)
+        if shape == len(self._costs):
+            self._costs, self._asked = _doubled(self._costs), _doubled(self._asked)
+            self._allowed, self._signs = _doubled(self._allowed), _doubled(self._signs)
+        fits = allowed & (self._free >= np.where(vector > 0, vector, _LEAST)[:, None]).all(axis=0)
+        self._signs[shape] = 1 if key[2] else -1
+        self._asked[shape] = np.where(vector > 0, vector, _LEAST)
+        self._allowed[shape] = allowed
+        self._costs[shape] = np.where(fits, self._emptiness * self._signs[shape], _NEVER)
+        return shape
 
     def take(self, node: str, asked: Amounts) -> None:
         """Use room on a node (a negative amount gives it back)."""
         row = self._statics.rows[node]
-        vector = self._statics.vector(asked)
-        assert vector is not None  # `find` chose the node, so every resource is known
+        vector = self._vectors.get(asked)
+        if vector is None:
+            vector = self._statics.vector(asked)
+            assert vector is not None  # `find` chose the node, so every resource is known
+            self._vectors[asked] = vector
         self._free[:, row] -= vector
         self._emptiness[row] = self._measure(row)
+        shapes = len(self._shapes)
+        fits = self._allowed[:shapes, row] & (self._asked[:shapes] <= self._free[:, row]).all(axis=1)
+        self._costs[:shapes, row] = np.where(fits, self._signs[:shapes] * self._emptiness[row], _NEVER)
         self.free = self.free.minus(asked)
 
     def take_anywhere(self, asked: Amounts) -> None:
         """Use room of the pool for a pod whose node is not ours to choose."""
         self.free = self.free.minus(asked)
+
+
+def _doubled(rows: NDArray[_Item]) -> NDArray[_Item]:
+    return np.concatenate([rows, np.empty_like(rows)])

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairberth.model.amounts import NOTHING, Amounts
+from fairberth.model.objects import Scoring
 from fairberth.model.reasons import Reason
+from fairberth.model.workload import Millis
+from fairberth.policy.scoring import Score, score
 from fairberth.policy.snapshot import Candidate, Lane
 from fairberth.policy.verdict import Verdict
 
@@ -24,6 +27,7 @@ class Progress:
     refusal: Verdict | None = None
     refused_at: int = 0  # what the claims' change count was when it was refused
     _told: Verdict | None = None
+    _standing: tuple[int, Score] | None = None
 
     @property
     def pool(self) -> str:
@@ -44,6 +48,13 @@ class Progress:
     def verdict(self) -> Verdict | None:
         """Why what is left of it waits: of the pools' refusals the first that is not hopeless; None if all went."""
         return None if self.next >= len(self.lane.candidates) else self._told or self.refusal
+
+    def standing(self, now: Millis, scoring: Scoring) -> Score:
+        """The score of its head, worked out once per head (a turn has one `now` and one `scoring`)."""
+        if self._standing is None or self._standing[0] != self.next:
+            key = self.lane.key
+            self._standing = self.next, score(key.value, key.base_priority, self.head.pod.created, now, scoring)
+        return self._standing[1]
 
     def together(self) -> tuple[Candidate, ...]:
         """The candidates that go together or not at all: one, or what a group lacks to its size."""

@@ -19,9 +19,9 @@ from fairberth.policy.eligibility import PoolState, first_refusal
 from fairberth.policy.guarantees import LevelGuarantees
 from fairberth.policy.ledger import Ledger
 from fairberth.policy.nodes import Room
-from fairberth.policy.picker import Debt, Offer, best_of, contenders, debt, least_indebted
+from fairberth.policy.picker import Debts, Market, Offer
 from fairberth.policy.progress import Progress, asked_by
-from fairberth.policy.scoring import Score, score
+from fairberth.policy.scoring import Rank, Score, score
 from fairberth.policy.snapshot import Candidate, Lane, Snapshot
 from fairberth.policy.verdict import Verdict
 from fairberth.policy.windows import Windows
@@ -50,7 +50,6 @@ class PoolReport:
 
 
 Lanes = Mapping[str, Sequence[Progress]]
-_Offers = dict[str, tuple[Offer, Progress]]
 
 # Whoever waits for one of these waits for room that others must not borrow meanwhile.
 _KEEPS_CLAIM = (Reason.NO_ROOM, Reason.BORROWING_DENIED)
@@ -78,86 +77,99 @@ class PoolTurn:
             levels=LevelGuarantees.of(pool.name, capacity, setup.slas),
             claims=Claims(pool.name, setup.tenants, setup.hierarchy, ledger, {}),
         )
-        self._debts: dict[str, Debt] = {}
+        self._debts = Debts(pool.name, capacity, setup.tenants)
+        self._offered: dict[str, Progress] = {}
         self._rounds = 0
         self._deviation = 0.0
 
     def run(self, lanes: Lanes) -> PoolReport:
         """Run rounds for the lanes (by tenant) that ask in this pool."""
-        setup, state = self._snapshot.setup, self._state
-        waiting = {tenant: asked_by(mine) for tenant, mine in lanes.items()}
-        state.claims = Claims(self._pool.name, setup.tenants, setup.hierarchy, state.ledger, waiting)
+        self._claim(lanes)
+        self._sieve(lanes)
+        claims = self._state.claims
         while True:
-            before = state.claims.changes
-            if not self._round(lanes) and state.claims.changes == before:
+            before = claims.changes
+            if not self._round(lanes) and claims.changes == before:
                 break
-        debts = sorted(d.numerator / d.denominator for d in map(self._debt, lanes))
-        return PoolReport(self._rounds, debts[-1] - debts[0], self._deviation)
+        debts = [self._debt(tenant) for tenant in lanes]
+        spread = (max(debts) - min(debts)) / self._debts.denominator
+        return PoolReport(self._rounds, spread, self._deviation)
+
+    def _claim(self, lanes: Lanes) -> None:
+        setup, pool = self._snapshot.setup, self._pool.name
+        waiting = {}
+        if Claims.wanted(pool, setup.tenants):
+            waiting = {tenant: asked_by(mine) for tenant, mine in lanes.items()}
+        self._state.claims = Claims(pool, setup.tenants, setup.hierarchy, self._state.ledger, waiting)
+
+    def _sieve(self, lanes: Lanes) -> None:
+        """Refuse at once whoever could not go even as the first: rounds then only see those who may."""
+        for tenant, mine in lanes.items():
+            for progress in mine:
+                refusal = self._refusal(progress)
+                if refusal is not None and refusal.reason is not Reason.BORROWING_DENIED:
+                    self._refuse(tenant, progress, refusal, ())
 
     def _round(self, lanes: Lanes) -> int:
         self._rounds += 1
-        claims = self._state.claims
-        for progress in (p for mine in lanes.values() for p in mine):
-            progress.ask_again(claims.changes)
-        tenants = self._snapshot.setup.tenants
-        weights = {name: tenants[name].weight for name, mine in lanes.items() if any(p.waits for p in mine)}
-        windows = Windows(self._snapshot.setup.policy, weights)
-        offers: _Offers = {}
+        claims, setup = self._state.claims, self._snapshot.setup
+        weights = {}
+        for tenant, mine in lanes.items():
+            for progress in mine:
+                progress.ask_again(claims.changes)
+            if any(progress.waits for progress in mine):
+                weights[tenant] = setup.tenants[tenant].weight
+        windows = Windows(setup.policy, weights)
+        market = Market(setup.hierarchy, setup.policy.fair_band, self._debt)
         for tenant in weights:
-            self._offer(tenant, lanes[tenant], windows, offers)
+            self._offer(tenant, lanes[tenant], windows, market)
         admitted = 0
-        while offers:
-            offer, progress = self._pick(offers)
+        while market.offers:
+            offer, progress = self._pick(market)
             went = self._try(offer, progress)
             for candidate in went:
                 windows.count(offer.tenant, candidate.team, forced=offer.forced)
             admitted += len(went)
-            self._offer(offer.tenant, lanes[offer.tenant], windows, offers)
+            self._offer(offer.tenant, lanes[offer.tenant], windows, market)
         self._deviation = max(self._deviation, windows.deviation())
         return admitted
 
     # -- whose turn -----------------------------------------------------------------------------------------------
 
-    def _offer(self, tenant: str, lanes: Sequence[Progress], windows: Windows, offers: _Offers) -> None:
+    def _offer(self, tenant: str, lanes: Sequence[Progress], windows: Windows, market: Market) -> None:
         """Put forward the tenant's highest-ranked lane whose window is open, or nothing."""
-        offers.pop(tenant, None)
+        now, scoring = self._snapshot.now, self._snapshot.setup.policy.scoring
         may_force = windows.may_force(tenant)
+        best: tuple[Rank, bool, Progress] | None = None
         for progress in lanes:
             if not progress.waits or not windows.open(tenant, progress.lane.key.team):
                 continue
-            key, head = progress.lane.key, progress.head
-            standing = self._score(progress.lane, head)
+            standing, head = progress.standing(now, scoring), progress.head
             forced = standing.starving and may_force
             total = standing.forced if forced else standing.total
+            if best is not None and -total > best[0][0]:
+                continue
             rank = (-total, head.classified.raw, *head.order)
-            if tenant not in offers or rank < offers[tenant][0].rank:
-                offers[tenant] = (Offer(tenant, rank, key.value, key.level, total, forced), progress)
+            if best is None or rank < best[0]:
+                best = (rank, forced, progress)
+        if best is None:
+            market.drop(tenant)
+            return
+        rank, forced, progress = best
+        key = progress.lane.key
+        self._offered[tenant] = progress
+        market.put(Offer(tenant, rank, key.value, key.level, -rank[0], forced))
 
-    def _score(self, lane: Lane, candidate: Candidate) -> Score:
-        scoring = self._snapshot.setup.policy.scoring
-        return score(lane.key.value, candidate.base_priority, candidate.pod.created, self._snapshot.now, scoring)
-
-    def _pick(self, offers: _Offers) -> tuple[Offer, Progress]:
+    def _pick(self, market: Market) -> tuple[Offer, Progress]:
         """Whose offer is tried now."""
-        everybody = [offer for offer, _ in offers.values()]
-        best = best_of(everybody)
-        rivals = contenders(best, everybody, self._snapshot.setup.policy.fair_band)
-        chosen = least_indebted(rivals, self._path, self._debt) if len(rivals) > 1 else best
+        best, chosen = market.pick()
         # An offer that cannot go must not set the band for the others: then it is tried itself, and refused.
-        if chosen is not best and self._refusal(offers[best.tenant][1]) is not None:
+        if chosen is not best and self._refusal(self._offered[best.tenant]) is not None:
             chosen = best
-        return chosen, offers[chosen.tenant][1]
+        return chosen, self._offered[chosen.tenant]
 
-    def _path(self, tenant: str) -> tuple[str, ...]:
-        return self._snapshot.setup.hierarchy.paths[tenant][::-1]
-
-    def _debt(self, tenant: str) -> Debt:
-        known = self._debts.get(tenant)
-        if known is None:
-            of, state = self._snapshot.setup.tenants[tenant], self._state
-            held, quota = state.ledger.held(self._pool.name, tenant), of.quota(self._pool.name)
-            known = self._debts[tenant] = debt(held, quota.guaranteed, state.capacity, of.weight)
-        return known
+    def _debt(self, tenant: str) -> int:
+        return self._debts.of(tenant, self._state.ledger.held(self._pool.name, tenant))
 
     # -- one admission --------------------------------------------------------------------------------------------
 
@@ -179,25 +191,19 @@ class PoolTurn:
                 self._refuse(offer.tenant, progress, found, done)
                 return ()
             done.append((candidate, state.take(lane, candidate, found)))
-            self._forget_debts(offer.tenant)
         for candidate, node in done:
-            standing = self._score(lane, candidate)
+            key, created = lane.key, candidate.pod.created
+            policy, now = self._snapshot.setup.policy, self._snapshot.now
+            standing = score(key.value, candidate.base_priority, created, now, policy.scoring)
             self._admit(Admission(candidate, offer.tenant, self._pool.name, node, standing, offer.forced))
             state.claims.settle(offer.tenant, candidate.pod.requests)
         progress.next += len(done)
         return together
 
-    def _refuse(
-        self, tenant: str, progress: Progress, verdict: Verdict, done: Sequence[tuple[Candidate, str]]
-    ) -> None:
+    def _refuse(self, tenant: str, progress: Progress, verdict: Verdict, done: Sequence[tuple[Candidate, str]]) -> None:
         claims = self._state.claims
         for candidate, node in reversed(done):
             self._state.give_back(candidate, node)
-        self._forget_debts(tenant)
         if verdict.reason not in _KEEPS_CLAIM:
             claims.withdraw(tenant, progress.asked())
         progress.refuse(verdict, claims.changes)
-
-    def _forget_debts(self, tenant: str) -> None:
-        for name in self._snapshot.setup.hierarchy.paths[tenant]:
-            self._debts.pop(name, None)

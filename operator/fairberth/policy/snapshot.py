@@ -35,6 +35,7 @@ class Setup:
     policy: FairnessPolicy = FairnessPolicy()
     pools: Mapping[str, CapacityPool] = field(default_factory=dict)
     hierarchy: Hierarchy = Hierarchy({}, {"": ()})
+    reserved: frozenset[str] = frozenset({"kube-system"})  # namespaces that no tenant can own
 
     @classmethod
     def of(
@@ -57,6 +58,8 @@ class Setup:
 
     def owner_of(self, namespace: Namespace) -> str:
         """The tenant that claims a namespace: the oldest claim, then by name; "" for none."""
+        if namespace.name in self.reserved:
+            return ""
         claims = [tenant for tenant in self.tenants.values() if claims_namespace(tenant, namespace)]
         return min(claims, key=lambda t: (t.created, t.name)).name if claims else ""
 

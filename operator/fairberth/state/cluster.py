@@ -50,13 +50,13 @@ class ClusterState:
         self._grouped: dict[str, tuple[str, str]] = {}
         self._ending: dict[str, Millis] = {}
         self._lost: set[str] = set()
-        self.changes = 0
+        self.orphans: dict[str, Pod] = {}  # gated by us, in a namespace of no tenant in force
+        self.ownership_changes = 0  # counts changes of who owns which namespace
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
     def apply(self, fact: Fact) -> None:
         """Take in one fact."""
-        self.changes += 1
         match fact:
             case PodSeen(pod):
                 self._see_pod(pod)
@@ -71,6 +71,7 @@ class ClusterState:
                 self._see_namespace(namespace)
             case NamespaceGone(name):
                 self.namespaces.pop(name, None)
+                self.ownership_changes += 1
                 self._renew(self._by_namespace.get(name, ()))
             case SetupChanged(setup):
                 self._change_setup(setup)
@@ -100,17 +101,20 @@ class ClusterState:
             del self._by_namespace[pod.namespace]
         self._ending.pop(uid, None)
         self._lost.discard(uid)
+        self.orphans.pop(uid, None)
         self.assumed.pop(uid, None)
         self._unplace(uid)
 
     def _see_namespace(self, namespace: Namespace) -> None:
         known = self.namespaces.get(namespace.name)
         self.namespaces[namespace.name] = namespace
+        self.ownership_changes += 1
         if known is None or known.labels.get(TENANT_LABEL) != namespace.labels.get(TENANT_LABEL):
             self._renew(self._by_namespace.get(namespace.name, ()))
 
     def _change_setup(self, setup: Setup) -> None:
         self.setup = setup
+        self.ownership_changes += 1
         for node in list(self.usage.nodes.values()):
             self.usage.set_node(node, setup.pool_of(node))
         self.ledger = self.ledger.replaced(setup.tenants, setup.hierarchy)
@@ -140,6 +144,10 @@ class ClusterState:
         """Put a pod where it belongs now: waiting, charged, foreign, or nowhere."""
         tenant = self.setup.tenants.get(self.tenant_of(pod.namespace))
         over = pod.terminal or pod.uid in self._lost
+        if tenant is None and pod.gated and not over:
+            self.orphans[pod.uid] = pod
+        else:
+            self.orphans.pop(pod.uid, None)
         if over or (tenant is None and not pod.node):
             self._unplace(pod.uid)
             return

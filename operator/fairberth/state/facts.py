@@ -72,6 +72,4 @@ class Withdrawn:
     uid: str
 
 
-Fact = (
-    PodSeen | PodGone | NodeSeen | NodeGone | NamespaceSeen | NamespaceGone | SetupChanged | Assumed | Withdrawn
-)
+Fact = PodSeen | PodGone | NodeSeen | NodeGone | NamespaceSeen | NamespaceGone | SetupChanged | Assumed | Withdrawn

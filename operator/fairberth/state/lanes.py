@@ -130,7 +130,7 @@ class WaitingLanes:
         for tenant, queues in self._queues.items():
             if tenant not in self._lanes:
                 mine = [self._lane(tenant, queue, setup) for queue in queues.values()]
-                self._lanes[tenant] = tuple(sorted(mine, key=lambda lane: (lane.candidates[0].order)))
+                self._lanes[tenant] = tuple(sorted(mine, key=lambda lane: lane.candidates[0].order))
         return dict(self._lanes)
 
     def _lane(self, tenant: str, queue: _Queue, setup: Setup) -> Lane:

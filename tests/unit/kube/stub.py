@@ -43,14 +43,15 @@ class Reply:
 
 @dataclass(frozen=True)
 class Stream:
-    """A watch: chunks as they are cut, then the end, or silence (`open`) for as long as the test runs."""
+    """A watch: chunks as they are cut, then a clean end, a `broken` connection, or (`open`) silence for ever."""
 
     chunks: tuple[bytes, ...] = ()
     open: bool = False
+    broken: bool = False
 
 
 Answer = Reply | Stream
-SILENCE = Stream(open=True)
+SILENCE: Answer = Stream(open=True)
 
 
 class Stub:
@@ -74,22 +75,23 @@ class Stub:
         )
         match self.script.popleft() if self.script else SILENCE:
             case Reply(dropped=True):
-                assert request.transport is not None
-                request.transport.close()
+                _hang_up(request)
                 return web.Response()
             case Reply(status, body, headers):
                 return web.Response(status=status, body=body, headers=headers)
-            case Stream(chunks, stays_open):
-                return await self._stream(request, chunks, stays_open)
+            case Stream() as stream:
+                return await self._stream(request, stream)
 
-    async def _stream(self, request: web.Request, chunks: tuple[bytes, ...], stays_open: bool) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, stream: Stream) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        for chunk in chunks:
+        for chunk in stream.chunks:
             await response.write(chunk)
             await asyncio.sleep(0)  # so that the chunks arrive one by one
-        if stays_open:
+        if stream.open:
             await self._stopping.wait()
+        if stream.broken:
+            _hang_up(request)
         return response
 
     @asynccontextmanager
@@ -110,12 +112,17 @@ class Stub:
             await runner.cleanup()
 
 
+def _hang_up(request: web.Request) -> None:
+    assert request.transport is not None
+    request.transport.close()
+
+
 @asynccontextmanager
-async def client_of(url: str, timeout: float = WITHIN, token: str = "") -> AsyncIterator[ApiClient]:
+async def client_of(url: str, token: str = "") -> AsyncIterator[ApiClient]:
     """A client of a server at this address."""
     configuration = Configuration(host=url)
     configuration.api_key = {"BearerToken": f"bearer {token}"} if token else {}
-    async with ApiClient(Credentials(lambda: configuration), timeout=timeout) as client:
+    async with ApiClient(Credentials(lambda: configuration), timeout=WITHIN) as client:
         yield client
 
 
@@ -125,7 +132,7 @@ def pod(name: str, version: int, uid: str = "", **more: object) -> Object:
     return {"metadata": meta, **more}
 
 
-def page(*items: Object, version: int = 1, token: str = "") -> Reply:
+def page(*items: Object, version: int = 1, token: str = "") -> Answer:
     """A page of a list; with a token there are more."""
     meta = {"resourceVersion": str(version), **({"continue": token} if token else {})}
     return Reply(body=json.dumps({"kind": "PodList", "metadata": meta, "items": items}).encode())
@@ -144,10 +151,19 @@ def bookmark(version: int, ends_list: bool = False) -> bytes:
 
 def status(code: int, reason: str = "", message: str = "", **details: object) -> Object:
     """A Status object that says no."""
-    return {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message, "details": details}
+    return {
+        "kind": "Status",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+        "message": message,
+        "details": details,
+    }
 
 
-def refusal(code: int, reason: str = "", message: str = "", retry_after: str | None = None, **details: object) -> Reply:
+def refusal(
+    code: int, reason: str = "", message: str = "", retry_after: str | None = None, **details: object
+) -> Answer:
     """An answer that says no."""
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return Reply(code, json.dumps(status(code, reason, message, **details)).encode(), headers)

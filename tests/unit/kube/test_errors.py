@@ -1,6 +1,5 @@
 """Each answer of the API server is classified once."""
 
-import asyncio
 import json
 
 import aiohttp
@@ -24,7 +23,9 @@ INVALID_FIELD = {"causes": [{"reason": "FieldValueInvalid", "message": "bad", "f
         pytest.param(400, "BadRequest", {}, Fatal, id="a bad request stays bad"),
         pytest.param(401, "Unauthorized", {}, Retry, id="401 is tried again with fresh credentials"),
         pytest.param(403, "Forbidden", {}, Fatal, id="forbidden is final"),
-        pytest.param(403, "Forbidden", TERMINATING, Gone, id="forbidden in a terminating namespace: it is as good as gone"),
+        pytest.param(
+            403, "Forbidden", TERMINATING, Gone, id="forbidden in a terminating namespace: it is as good as gone"
+        ),
         pytest.param(404, "NotFound", {}, Gone, id="not found is gone"),
         pytest.param(405, "MethodNotAllowed", {}, Fatal, id="a wrong method is final"),
         pytest.param(408, "Timeout", {}, Retry, id="a request timeout is tried again"),
@@ -85,7 +86,7 @@ def test_a_body_that_is_no_status_does_not_matter(body: bytes) -> None:
     "error",
     [
         pytest.param(TimeoutError(), id="a timeout"),
-        pytest.param(asyncio.TimeoutError(), id="a timeout of asyncio"),
+        pytest.param(aiohttp.SocketTimeoutError(), id="a timeout of aiohttp"),
         pytest.param(ConnectionResetError("reset"), id="a reset"),
         pytest.param(aiohttp.ServerDisconnectedError(), id="a server that hangs up"),
         pytest.param(aiohttp.ClientPayloadError("cut"), id="half a body"),

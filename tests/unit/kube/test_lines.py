@@ -1,6 +1,7 @@
 """Lines out of chunks, and the wait after failures."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import pytest
@@ -42,7 +43,7 @@ def test_lines_of(parts: list[bytes], expected: list[bytes]) -> None:
 def test_where_the_chunks_are_cut_does_not_matter(whole: list[bytes], cuts: list[int]) -> None:
     text = b"".join(line + b"\n" for line in whole)
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    parts = [text[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [text[a:b] for a, b in itertools.pairwise(bounds)]
     assert _split(*parts) == whole
 
 

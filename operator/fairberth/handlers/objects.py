@@ -1,0 +1,68 @@
+"""kopf's part: events of our own four kinds, decoded and handed to the registry.
+
+Only `on.event` handlers: they are level-triggered, add no finalizer and write nothing, so nothing of ours ever keeps
+an object from being deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import kopf
+
+from fairberth.api import decode
+from fairberth.control.registry import SeenObject
+from fairberth.model.faults import KINDS, InvalidInput, ObjectKey
+
+GROUP, VERSION = "fairberth.io", "v1alpha1"
+
+
+class ObjectStore(Protocol):
+    """Who keeps the objects."""
+
+    def see(self, *objects: SeenObject) -> None:
+        """They were added or changed."""
+
+    def forget(self, key: ObjectKey) -> None:
+        """It was deleted."""
+
+
+def seen(body: Mapping[str, Any]) -> SeenObject:
+    """Decode an object of ours; what is wrong with it becomes its faults."""
+    metadata = body["metadata"]
+    key = ObjectKey(body["kind"], metadata["name"])
+    uid, generation = metadata.get("uid", ""), metadata.get("generation", 0)
+    last_good = decode.in_force(body)
+    try:
+        return SeenObject(key, uid, generation, decode.manifest(body), (), last_good)
+    except InvalidInput as error:
+        return SeenObject(key, uid, generation, None, error.faults, last_good)
+
+
+def register(registry: kopf.OperatorRegistry, store: ObjectStore) -> None:
+    """Register the handlers."""
+
+    async def on_event(event: Mapping[str, Any], **_: Any) -> None:
+        body = event["object"]
+        if event["type"] == "DELETED":
+            store.forget(ObjectKey(body["kind"], body["metadata"]["name"]))
+        else:
+            store.see(seen(body))
+
+    for kind in KINDS:
+        kopf.on.event(GROUP, VERSION, kind, registry=registry)(on_event)
+
+
+def settings() -> kopf.OperatorSettings:
+    """Every setting said, so that no default of another version surprises us."""
+    made = kopf.OperatorSettings()
+    made.posting.enabled = False
+    made.scanning.disabled = True
+    made.peering.standalone = True
+    made.persistence.finalizer = "fairberth.io/kopf"
+    made.watching.server_timeout = 120
+    made.watching.client_timeout = 150
+    made.watching.connect_timeout = 5
+    made.networking.request_timeout = 10
+    return made
