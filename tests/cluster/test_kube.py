@@ -12,9 +12,7 @@ from kubernetes.client import Configuration
 from fairberth.api.requests import JSON, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
 from fairberth.kube.client import ApiClient
 from fairberth.kube.credentials import Credentials
-from fairberth.kube.frames import read_event, status_of
 from fairberth.kube.lease import Lease, Terms
-from fairberth.kube.lines import lines
 from fairberth.kube.watch import Pace, Reflector, Trouble
 from fairberth.kube.write import ApiWriter
 from fairberth.model.outcomes import Conflict, Done, Fatal, Gone, Outcome, Retry
@@ -162,18 +160,6 @@ def test_a_reflector_that_was_away_resumes_without_listing_and_misses_nothing(
                 await sink.until(lambda it: it.pods == {"stays": "", "changes": "second", "comes": ""})
             assert sink.synced_with == [3]
             assert following.relists == 0
-
-    asyncio.run(scenario())
-
-
-def test_a_version_that_is_too_old_is_refused_as_expired(plane: ControlPlane, namespace: str) -> None:
-    async def scenario() -> None:
-        async with client_of(plane) as client:
-            query = {"watch": "true", "resourceVersion": "1", "timeoutSeconds": "5"}
-            async with client.stream(f"/api/v1/namespaces/{namespace}/pods", query, inactivity=30.0) as chunks:
-                events = [read_event(line) async for line in lines(chunks)]
-        assert [event.type for event in events] == ["ERROR"]
-        assert isinstance(status_of(events[0].object).outcome, Gone)
 
     asyncio.run(scenario())
 

@@ -5,8 +5,9 @@ Level-triggered: whatever changes, everything is resolved anew, so the order of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fairberth.model.faults import Fault, ObjectKey
 from fairberth.policy.configuration import Resolution, Spec, resolve
@@ -17,7 +18,7 @@ from fairberth.state.facts import SetupChanged
 @dataclass(frozen=True, slots=True)
 class SeenObject:
     """One object of ours. `spec` is None where it does not decode, and `faults` says why; `last_good` is what its
-    status remembers as in force."""
+    status remembers as in force; `source` is the spec as its author wrote it, `ready` its condition as last seen."""
 
     key: ObjectKey
     uid: str
@@ -25,6 +26,8 @@ class SeenObject:
     spec: Spec | None
     faults: tuple[Fault, ...] = ()
     last_good: Spec | None = None
+    source: Mapping[str, Any] | None = None
+    ready: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 class Registry:

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 
 import kopf
 
-from fairberth.api import decode
+from fairberth.api import decode, status
 from fairberth.control.registry import SeenObject
-from fairberth.model.faults import KINDS, InvalidInput, ObjectKey
+from fairberth.model.faults import KINDS, Fault, InvalidInput, ObjectKey
+from fairberth.policy.configuration import Spec
 
 GROUP, VERSION = "fairberth.io", "v1alpha1"
 
@@ -31,13 +32,23 @@ class ObjectStore(Protocol):
 def seen(body: Mapping[str, Any]) -> SeenObject:
     """Decode an object of ours; what is wrong with it becomes its faults."""
     metadata = body["metadata"]
-    key = ObjectKey(body["kind"], metadata["name"])
-    uid, generation = metadata.get("uid", ""), metadata.get("generation", 0)
-    last_good = decode.in_force(body)
+    spec: Spec | None = None
+    faults: tuple[Fault, ...] = ()
     try:
-        return SeenObject(key, uid, generation, decode.manifest(body), (), last_good)
+        spec = decode.manifest(body)
     except InvalidInput as error:
-        return SeenObject(key, uid, generation, None, error.faults, last_good)
+        faults = error.faults
+    conditions = (body.get("status") or {}).get("conditions") or ()
+    return SeenObject(
+        key=ObjectKey(body["kind"], metadata["name"]),
+        uid=metadata.get("uid", ""),
+        generation=metadata.get("generation", 0),
+        spec=spec,
+        faults=faults,
+        last_good=decode.in_force(body),
+        source=body.get("spec"),
+        ready=next((c for c in conditions if c.get("type") == status.READY), None),
+    )
 
 
 def register(registry: kopf.OperatorRegistry, store: ObjectStore) -> None:

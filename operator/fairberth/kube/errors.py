@@ -1,6 +1,6 @@
 """What an answer of the API server, or the lack of one, means for the caller: classified here, once, by a table.
 
-The rest of Fairberth sees `model.outcomes` only. The order: 2xx is Done; then the two refusals that their cause tells
+The rest of Fairberth sees `model.outcomes` only. The order: 2xx is Done; then the refusals that only their details tell
 apart; then the status code; then its hundred.
 """
 
@@ -39,10 +39,13 @@ def _fatal(message: str, _: float) -> Outcome:
     return Fatal(message)
 
 
-_BY_CAUSE: Final[Mapping[tuple[int, str], _Verdict]] = {
-    (403, "NamespaceTerminating"): _gone,
-    (422, "UnexpectedServerResponse"): _conflict,  # a JSON patch whose `test`, or path, the object does not meet
+_BY_CAUSE: Final[Mapping[tuple[int, str, str], _Verdict]] = {  # code, reason and field of a cause
+    (403, "NamespaceTerminating", "metadata.namespace"): _gone,
+    (422, "FieldValueInvalid", "metadata.uid"): _conflict,  # the patch names a uid: another object has the name now
 }
+_UNMET_PATCH: Final = "the server rejected our request due to an error in our request"
+"""All that is said of a JSON patch whose `test`, or path, the object does not meet: 422 without a cause."""
+
 _BY_STATUS: Final[Mapping[int, _Verdict]] = {
     401: _retry,  # the client reads its credentials again before the next request
     404: _gone,
@@ -56,6 +59,7 @@ _BY_STATUS: Final[Mapping[int, _Verdict]] = {
 class _Cause(msgspec.Struct):
     reason: str = ""
     message: str = ""
+    field: str = ""
 
 
 class _Details(msgspec.Struct):
@@ -117,8 +121,10 @@ def classify_exception(error: BaseException) -> Retry:
 
 def _verdict(status: int, said: Status) -> _Verdict:
     for cause in said.causes:
-        if (status, cause.reason) in _BY_CAUSE:
-            return _BY_CAUSE[status, cause.reason]
+        if verdict := _BY_CAUSE.get((status, cause.reason, cause.field)):
+            return verdict
+    if status == 422 and not said.causes and said.message == _UNMET_PATCH:
+        return _conflict
     return _BY_STATUS.get(status, _retry if status >= 500 else _fatal)
 
 

@@ -87,6 +87,7 @@ class Toleration:
     operator: str = "Equal"
     value: str = ""
     effect: str = ""
+    seconds: int | None = None  # how long a NoExecute taint is tolerated; None: for ever
 
     def tolerates(self, taint: Taint) -> bool:
         """The rule of `k8s.io/component-helpers/scheduling/corev1`."""

@@ -201,7 +201,8 @@ class Api:
         data = None if body is None else json.dumps(body).encode()
         headers = {**self._headers, "Content-Type": content}
         status, answer = self._send(method, _url(target, params or {}), data, headers)
-        decoded = json.loads(answer) if answer[:1] in (b"{", b"[") else {"message": answer.decode()}
+        # Health checks answer in plain text, and theirs may start with a bracket: "[+]ping ok".
+        decoded = json.loads(answer) if answer[:1] == b"{" else {"message": answer.decode()}
         if status >= 400:
             raise ApiError(status, decoded)
         return cast(Object, decoded)

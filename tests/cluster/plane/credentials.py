@@ -51,5 +51,5 @@ def write_kubeconfig(path: Path, url: str, ca_file: Path, token: str) -> Path:
 def _private_key() -> bytes:
     key = ec.generate_private_key(ec.SECP256R1())
     return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     )

@@ -9,8 +9,10 @@ from fairberth.kube.errors import NO_ANSWER, classify, classify_exception
 from fairberth.model.outcomes import Conflict, Done, Fatal, Gone, Outcome, Retry
 from tests.unit.kube.stub import status
 
-TERMINATING = {"causes": [{"reason": "NamespaceTerminating", "message": "being terminated"}]}
-UNMET_TEST = {"causes": [{"reason": "UnexpectedServerResponse", "message": "testing value /x failed"}]}
+TERMINATING = {
+    "causes": [{"reason": "NamespaceTerminating", "message": "being terminated", "field": "metadata.namespace"}]
+}
+ANOTHER_UID = {"causes": [{"reason": "FieldValueInvalid", "message": "immutable", "field": "metadata.uid"}]}
 INVALID_FIELD = {"causes": [{"reason": "FieldValueInvalid", "message": "bad", "field": "spec.x"}]}
 
 
@@ -34,7 +36,8 @@ INVALID_FIELD = {"causes": [{"reason": "FieldValueInvalid", "message": "bad", "f
         pytest.param(410, "Expired", {}, Gone, id="expired is gone"),
         pytest.param(413, "RequestEntityTooLarge", {}, Fatal, id="too large stays too large"),
         pytest.param(422, "Invalid", INVALID_FIELD, Fatal, id="an invalid object is final"),
-        pytest.param(422, "Invalid", UNMET_TEST, Conflict, id="an unmet test of a JSON patch is a conflict"),
+        pytest.param(422, "Invalid", ANOTHER_UID, Conflict, id="another object under the name is a conflict"),
+        pytest.param(422, "Invalid", {}, Fatal, id="an invalid object without a cause is final"),
         pytest.param(429, "TooManyRequests", {}, Retry, id="throttling is tried again"),
         pytest.param(500, "InternalError", {}, Retry, id="500 is tried again"),
         pytest.param(503, "ServiceUnavailable", {}, Retry, id="503 is tried again"),
@@ -44,6 +47,11 @@ INVALID_FIELD = {"causes": [{"reason": "FieldValueInvalid", "message": "bad", "f
 def test_an_answer_means(code: int, reason: str, details: dict[str, object], expected: type[Outcome]) -> None:
     body = json.dumps(status(code, reason, "because", **details)).encode()
     assert type(classify(code, body)) is expected
+
+
+def test_an_unmet_test_of_a_json_patch_is_a_conflict() -> None:
+    said = "the server rejected our request due to an error in our request"
+    assert isinstance(classify(422, json.dumps(status(422, "Invalid", said)).encode()), Conflict)
 
 
 def test_the_message_carries_code_reason_and_the_causes_that_add_to_it() -> None:

@@ -1,0 +1,244 @@
+"""The composition root: the only module that joins ports to adapters. It decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import signal
+import socket
+import time
+import uuid
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import kopf
+import msgspec
+from aiohttp import web
+from prometheus_client.aiohttp import make_aiohttp_handler
+
+from fairberth.api import decode, patches
+from fairberth.control import feeds
+from fairberth.control.registry import Registry
+from fairberth.control.statuses import Statuses
+from fairberth.control.turn import Wheel
+from fairberth.handlers import objects
+from fairberth.kube.client import ApiClient
+from fairberth.kube.credentials import Credentials
+from fairberth.kube.lease import Lease, Terms
+from fairberth.kube.mirror import Sink
+from fairberth.kube.watch import Reflector, Trouble
+from fairberth.kube.write import ApiWriter
+from fairberth.model.workload import Millis
+from fairberth.observe.metrics import Metrics
+from fairberth.observe.turns import TurnMetrics
+from fairberth.state.cluster import ClusterState
+
+_log = logging.getLogger("fairberth")
+T = TypeVar("T")
+
+# Ended pods hold nothing: leaving them out of the watch turns their end into a deletion.
+LIVE_PODS = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOptions:
+    """What the operator's command line says (see its --help)."""
+
+    kubeconfig: str | None
+    namespace: str
+    lease_name: str
+    identity: str | None
+    lease_seconds: int
+    scheduler_name: str
+    webhook_host: str
+    webhook_port: int
+    tls_dir: Path | None
+    safety_net: bool
+    metrics_port: int
+
+
+class WallClock:
+    """The real clock."""
+
+    def now(self) -> Millis:
+        """Milliseconds since the epoch."""
+        return time.time_ns() // 1_000_000
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(seconds)
+
+
+class Readiness:
+    """Which caches are in sync; `everything` is set once all of them are."""
+
+    def __init__(self, metrics: Metrics, kinds: tuple[str, ...]) -> None:
+        self._metrics = metrics
+        self._missing = set(kinds)
+        self.everything = asyncio.Event()
+        for kind in kinds:
+            metrics.gauge("fairberth_synced").labels(kind).set(0)
+
+    def synced(self, kind: str) -> None:
+        """A cache is in sync (again)."""
+        self._metrics.gauge("fairberth_synced").labels(kind).set(1)
+        self._missing.discard(kind)
+        if not self._missing and not self.everything.is_set():
+            _log.info("all caches are in sync")
+            self.everything.set()
+
+
+def run_operator(options: OperatorOptions) -> None:
+    """Run the operator until it is told to stop."""
+    asyncio.run(_until_signal(operator(options)))
+
+
+async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.create_task(work)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        _log.info("stopped")
+
+
+async def operator(options: OperatorOptions) -> None:
+    """Everything that the operator's process does."""
+    metrics = Metrics()
+    clock = WallClock()
+    identity = options.identity or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+    async with ApiClient(Credentials.load(options.kubeconfig)) as client:
+        lease = _lease(client, options, identity, metrics)
+        writer = ApiWriter(client)
+        wheel = Wheel(
+            ClusterState(), writer, clock, lease, TurnMetrics(metrics), identity=uuid.uuid4().hex[:8]
+        )
+        registry = Registry(wheel.apply, frozenset({options.namespace}))
+        ready = Readiness(metrics, ("pods", "nodes", "namespaces", "objects"))
+        reflectors = _reflectors(client, wheel, ready, metrics)
+        statuses = Statuses(registry, wheel, wheel.performer, clock, lease)
+        async with AsyncExitStack() as stack:
+            await _serve_health(stack, options.metrics_port, metrics, ready.everything.is_set)
+            async with asyncio.TaskGroup() as group:
+                for reflector in reflectors:
+                    group.create_task(reflector.run())
+                group.create_task(_watch_objects(client, registry, ready))
+                await ready.everything.wait()
+                # What is there now stays: keep the collector from looking at it again and again.
+                gc.collect()
+                gc.freeze()
+                group.create_task(lease.run())
+                group.create_task(wheel.run())
+                group.create_task(statuses.run())
+
+
+def _lease(client: ApiClient, options: OperatorOptions, identity: str, metrics: Metrics) -> Lease:
+    def changed(held: bool) -> None:
+        metrics.gauge("fairberth_leader").set(held)
+        _log.info("%s", "we lead" if held else "we do not lead")
+
+    seconds = options.lease_seconds
+    terms = Terms(lease_duration=seconds, renew_deadline=seconds * 2 / 3, retry=seconds * 2 / 15)
+    return Lease(
+        client,
+        options.namespace,
+        options.lease_name,
+        identity,
+        terms=terms,
+        on_change=changed,
+        on_trouble=lambda details: _log.warning("%s", details),
+    )
+
+
+def _reflectors(client: ApiClient, wheel: Wheel, ready: Readiness, metrics: Metrics) -> tuple[Reflector[Any], ...]:
+    apply, told = wheel.apply, ready.synced
+    pods = _reflector(
+        client, "/api/v1/pods", decode.pod, lambda pod: pod.uid, feeds.pods(apply, told), metrics, "pods", LIVE_PODS
+    )
+    nodes = _reflector(
+        client, "/api/v1/nodes", decode.node, lambda node: node.name, feeds.nodes(apply, told), metrics, "nodes"
+    )
+    namespaces = _reflector(
+        client,
+        "/api/v1/namespaces",
+        decode.namespace,
+        lambda namespace: namespace.name,
+        feeds.namespaces(apply, told),
+        metrics,
+        "namespaces",
+    )
+    return pods, nodes, namespaces
+
+
+def _reflector(
+    client: ApiClient,
+    path: str,
+    decoder: Callable[[msgspec.Raw], T],
+    key: Callable[[T], str],
+    sink: Sink[T],
+    metrics: Metrics,
+    kind: str,
+    selectors: dict[str, str] | None = None,
+) -> Reflector[T]:
+    def report(trouble: Trouble, details: str) -> None:
+        _log.warning("watch of %s: %s: %s", kind, trouble, details)
+        if trouble == "undecodable":
+            metrics.counter("fairberth_undecodable_total").labels(kind).inc()
+
+    reflector: Reflector[T] = Reflector(
+        client, path, decode=decoder, key=key, sink=sink, selectors=selectors or {}, report=report
+    )
+    metrics.gauge("fairberth_last_event_age_seconds").labels(kind).set_function(lambda: reflector.last_event_age)
+    return reflector
+
+
+async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness) -> None:
+    """List our own objects once, so that we know when we know them all; then kopf tells of every change."""
+    for kind, plural in patches.PLURALS.items():
+        items = await _list_objects(client, plural)
+        registry.see(*(objects.seen({"kind": kind, **item}) for item in items))
+    ready.synced("objects")
+    handlers = kopf.OperatorRegistry()
+    objects.register(handlers, registry)
+    await kopf.operator(registry=handlers, settings=objects.settings(), standalone=True, clusterwide=True)
+
+
+async def _list_objects(client: ApiClient, plural: str) -> list[dict[str, Any]]:
+    while True:
+        answer = await client.request("GET", f"{patches.GROUP_PATH}/{plural}")
+        if answer.status == 200:
+            items: list[dict[str, Any]] = json.loads(answer.body)["items"]
+            return items
+        _log.warning("cannot list %s: HTTP %d; are the CRDs installed?", plural, answer.status)
+        await asyncio.sleep(2)
+
+
+async def _serve_health(
+    stack: AsyncExitStack, port: int, metrics: Metrics, ready: Callable[[], bool], host: str = "0.0.0.0"
+) -> None:
+    """Serve /metrics, /healthz and /readyz."""
+    if not port:
+        return
+
+    async def healthz(_: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    async def readyz(_: web.Request) -> web.Response:
+        return web.Response(text="ok") if ready() else web.Response(status=503, text="caches are not in sync")
+
+    app = web.Application()
+    app.router.add_get("/metrics", make_aiohttp_handler(metrics.registry))
+    app.router.add_get("/healthz", healthz)
+    app.router.add_get("/readyz", readyz)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, host, port).start()
