@@ -207,7 +207,7 @@ async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness
         registry.see(*(objects.seen({"kind": kind, **item}) for item in items))
     ready.synced("objects")
     handlers = kopf.OperatorRegistry()
-    objects.register(handlers, registry)
+    objects.register(handlers, registry, client.session)
     await kopf.operator(registry=handlers, settings=objects.settings(), standalone=True, clusterwide=True)
 
 
@@ -217,8 +217,8 @@ async def _list_objects(client: ApiClient, plural: str) -> list[dict[str, Any]]:
         if answer.status == 200:
             items: list[dict[str, Any]] = json.loads(answer.body)["items"]
             return items
-        _log.warning("cannot list %s: HTTP %d; are the CRDs installed?", plural, answer.status)
-        await asyncio.sleep(2)
+        _log.warning("cannot list %s: HTTP %d %s", plural, answer.status, answer.body[:200].decode(errors="replace"))
+        await asyncio.sleep(0.5)
 
 
 async def _serve_health(

@@ -6,9 +6,11 @@ an object from being deleted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+import aiohttp
 import kopf
 
 from fairberth.api import decode, status
@@ -17,6 +19,9 @@ from fairberth.model.faults import KINDS, Fault, InvalidInput, ObjectKey
 from fairberth.policy.configuration import Spec
 
 GROUP, VERSION = "fairberth.io", "v1alpha1"
+SESSION_SECONDS = 600  # tokens of service accounts live an hour at least, and are renewed well before
+
+Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
 
 
 class ObjectStore(Protocol):
@@ -51,8 +56,8 @@ def seen(body: Mapping[str, Any]) -> SeenObject:
     )
 
 
-def register(registry: kopf.OperatorRegistry, store: ObjectStore) -> None:
-    """Register the handlers."""
+def register(registry: kopf.OperatorRegistry, store: ObjectStore, login: Login) -> None:
+    """Register the handlers. `login` opens an authenticated session to the API server."""
 
     async def on_event(event: Mapping[str, Any], **_: Any) -> None:
         body = event["object"]
@@ -63,6 +68,13 @@ def register(registry: kopf.OperatorRegistry, store: ObjectStore) -> None:
 
     for kind in KINDS:
         kopf.on.event(GROUP, VERSION, kind, registry=registry)(on_event)
+
+    async def on_login(**_: Any) -> kopf.AiohttpSession:
+        server, session = await login()
+        until = datetime.now(UTC) + timedelta(seconds=SESSION_SECONDS)
+        return kopf.AiohttpSession(server=server, aiohttp_session=session, expiration=until)
+
+    kopf.on.login(registry=registry)(on_login)
 
 
 def settings() -> kopf.OperatorSettings:

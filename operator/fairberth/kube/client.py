@@ -105,6 +105,14 @@ class ApiClient:
             )
         return self._session
 
+    async def session(self) -> tuple[str, aiohttp.ClientSession]:
+        """The server's address, and a new session that authenticates as we do, for a library with a client of its
+        own. It carries the token of now: ask again before that runs out. The caller closes it."""
+        access = await self._credentials.access()
+        headers = {"Authorization": access.authorization} if access.authorization else {}
+        connector = aiohttp.TCPConnector(ssl=access.tls if access.tls is not None else True)
+        return access.url, aiohttp.ClientSession(connector=connector, headers=headers, proxy=access.proxy)
+
     async def close(self) -> None:
         """Closes all connections, for good. End the tasks that use it first."""
         if self._session is not None:
