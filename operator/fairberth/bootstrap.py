@@ -24,9 +24,11 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from fairberth.api import decode, patches
 from fairberth.control import feeds
-from fairberth.control.registry import Registry
+from fairberth.control.answers import Answers
+from fairberth.control.registry import Registry, SeenObject, seen
 from fairberth.control.statuses import Statuses
 from fairberth.control.turn import Wheel
+from fairberth.extender import app as extender_app
 from fairberth.handlers import objects
 from fairberth.kube.client import ApiClient
 from fairberth.kube.credentials import Credentials
@@ -34,10 +36,12 @@ from fairberth.kube.lease import Lease, Terms
 from fairberth.kube.mirror import Sink
 from fairberth.kube.watch import Reflector, Trouble
 from fairberth.kube.write import ApiWriter
+from fairberth.model.faults import ObjectKey
 from fairberth.model.workload import Millis
 from fairberth.observe.metrics import Metrics
 from fairberth.observe.turns import TurnMetrics
 from fairberth.state.cluster import ClusterState
+from fairberth.state.facts import Fact
 
 _log = logging.getLogger("fairberth")
 T = TypeVar("T")
@@ -118,12 +122,10 @@ async def operator(options: OperatorOptions) -> None:
     async with ApiClient(Credentials.load(options.kubeconfig)) as client:
         lease = _lease(client, options, identity, metrics)
         writer = ApiWriter(client)
-        wheel = Wheel(
-            ClusterState(), writer, clock, lease, TurnMetrics(metrics), identity=uuid.uuid4().hex[:8]
-        )
+        wheel = Wheel(ClusterState(), writer, clock, lease, TurnMetrics(metrics), identity=uuid.uuid4().hex[:8])
         registry = Registry(wheel.apply, frozenset({options.namespace}))
         ready = Readiness(metrics, ("pods", "nodes", "namespaces", "objects"))
-        reflectors = _reflectors(client, wheel, ready, metrics)
+        reflectors = _reflectors(client, wheel.apply, ready, metrics)
         statuses = Statuses(registry, wheel, wheel.performer, clock, lease)
         async with AsyncExitStack() as stack:
             await _serve_health(stack, options.metrics_port, metrics, ready.everything.is_set)
@@ -138,6 +140,75 @@ async def operator(options: OperatorOptions) -> None:
                 group.create_task(lease.run())
                 group.create_task(wheel.run())
                 group.create_task(statuses.run())
+
+
+@dataclass(frozen=True, slots=True)
+class ExtenderOptions:
+    """What the extender's command line says (see its --help)."""
+
+    kubeconfig: str | None
+    host: str
+    port: int
+    metrics_port: int
+
+
+def run_extender(options: ExtenderOptions) -> None:
+    """Run the extender until it is told to stop."""
+    asyncio.run(_until_signal(extender(options)))
+
+
+async def extender(options: ExtenderOptions) -> None:
+    """Everything that the extender's process does: no kopf, no reconciling, nothing that could hold up a call."""
+    metrics = Metrics()
+    answers = Answers()
+    registry = Registry(answers.apply)
+    ready = Readiness(metrics, ("pods", "nodes", "namespaces", *patches.PLURALS.values()))
+    async with ApiClient(Credentials.load(options.kubeconfig)) as client, AsyncExitStack() as stack:
+        synced = ready.everything.is_set
+        await _serve_health(stack, options.metrics_port, metrics, synced)
+        runner = extender_app.runner(extender_app.application(answers, synced, metrics))
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, options.host, options.port).start()
+        _log.info("answering on %s:%d", options.host, options.port)
+        async with asyncio.TaskGroup() as group:
+            for reflector in _reflectors(client, answers.apply, ready, metrics):
+                group.create_task(reflector.run())
+            for kind, plural in patches.PLURALS.items():
+                group.create_task(_object_reflector(client, kind, plural, registry, ready, metrics).run())
+            await ready.everything.wait()
+            gc.collect()
+            gc.freeze()
+
+
+@dataclass(frozen=True, slots=True)
+class _ObjectFeed:
+    """Our own objects of one kind, for a registry."""
+
+    kind: str
+    plural: str
+    registry: Registry
+    ready: Readiness
+
+    def seen(self, value: SeenObject, /) -> None:
+        self.registry.see(value)
+
+    def gone(self, key: str, /) -> None:
+        self.registry.forget(ObjectKey(self.kind, key))
+
+    def synced(self, /) -> None:
+        self.ready.synced(self.plural)
+
+
+def _object_reflector(
+    client: ApiClient, kind: str, plural: str, registry: Registry, ready: Readiness, metrics: Metrics
+) -> Reflector[SeenObject]:
+    def decoder(raw: msgspec.Raw) -> SeenObject:
+        return seen({"kind": kind, **msgspec.json.decode(raw)})
+
+    sink = _ObjectFeed(kind, plural, registry, ready)
+    path = f"{patches.GROUP_PATH}/{plural}"
+    return _reflector(client, path, decoder, lambda value: value.key.name, sink, metrics, plural)
 
 
 def _lease(client: ApiClient, options: OperatorOptions, identity: str, metrics: Metrics) -> Lease:
@@ -158,8 +229,10 @@ def _lease(client: ApiClient, options: OperatorOptions, identity: str, metrics: 
     )
 
 
-def _reflectors(client: ApiClient, wheel: Wheel, ready: Readiness, metrics: Metrics) -> tuple[Reflector[Any], ...]:
-    apply, told = wheel.apply, ready.synced
+def _reflectors(
+    client: ApiClient, apply: Callable[[Fact], None], ready: Readiness, metrics: Metrics
+) -> tuple[Reflector[Any], ...]:
+    told = ready.synced
     pods = _reflector(
         client, "/api/v1/pods", decode.pod, lambda pod: pod.uid, feeds.pods(apply, told), metrics, "pods", LIVE_PODS
     )
@@ -204,7 +277,7 @@ async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness
     """List our own objects once, so that we know when we know them all; then kopf tells of every change."""
     for kind, plural in patches.PLURALS.items():
         items = await _list_objects(client, plural)
-        registry.see(*(objects.seen({"kind": kind, **item}) for item in items))
+        registry.see(*(seen({"kind": kind, **item}) for item in items))
     ready.synced("objects")
     handlers = kopf.OperatorRegistry()
     objects.register(handlers, registry, client.session)

@@ -47,12 +47,18 @@ _kubeconfig = click.option(
 @click.option("--lease-name", default="fairberth-operator", show_default=True, help="Name of the Lease to lead by.")
 @click.option("--identity", help="Who we are in the Lease; must be of this process alone. Default: host and process.")
 @click.option("--lease-seconds", type=click.IntRange(3), default=15, show_default=True, help="How long a lease lasts.")
-@click.option("--scheduler-name", default="fairberth-scheduler", show_default=True, help="Whose pods tenants' pods are.")
+@click.option(
+    "--scheduler-name", default="fairberth-scheduler", show_default=True, help="Whose pods tenants' pods are."
+)
 @click.option("--webhook-host", default="0.0.0.0", show_default=True, help="Address that the webhook listens on.")
 @click.option("--webhook-port", type=int, default=9443, show_default=True, help="Port of the webhook; 0 for none.")
-@click.option("--tls-dir", type=click.Path(path_type=Path), help="Folder with tls.crt and tls.key; read again on change.")
+@click.option(
+    "--tls-dir", type=click.Path(path_type=Path), help="Folder with tls.crt and tls.key; read again on change."
+)
 @click.option("--safety-net/--no-safety-net", default=True, help="Whether the MutatingAdmissionPolicy is installed.")
-@click.option("--metrics-port", type=int, default=8080, show_default=True, help="Port of metrics and health; 0 for none.")
+@click.option(
+    "--metrics-port", type=int, default=8080, show_default=True, help="Port of metrics and health; 0 for none."
+)
 def operator(
     kubeconfig: str | None,
     log_format: str,
@@ -97,7 +103,9 @@ def operator(
 @_log_format
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; keep it on loopback.")
 @click.option("--port", type=int, default=9444, show_default=True, help="Port that kube-scheduler calls.")
-@click.option("--metrics-port", type=int, default=8081, show_default=True, help="Port of metrics and health; 0 for none.")
+@click.option(
+    "--metrics-port", type=int, default=8081, show_default=True, help="Port of metrics and health; 0 for none."
+)
 def extender(kubeconfig: str | None, log_format: str, host: str, port: int, metrics_port: int) -> None:
     """Answer kube-scheduler's filter and prioritize calls (runs until stopped)."""
     from fairberth import bootstrap
@@ -109,9 +117,15 @@ def extender(kubeconfig: str | None, log_format: str, host: str, port: int, metr
 @main.command()
 @click.argument("scenario", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--trace", type=click.Choice(("philly", "openb")), help="Replay a real trace instead of a scenario.")
-@click.option("--scale", type=float, default=1.0, show_default=True, help="Size of the trace's cluster, 1.0 as published.")
-@click.option("--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="Of the report.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page with charts, too.")
+@click.option(
+    "--scale", type=float, default=1.0, show_default=True, help="Size of the trace's cluster, 1.0 as published."
+)
+@click.option(
+    "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="Of the report."
+)
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as a page with charts, too."
+)
 @click.option("--traces-dir", type=click.Path(file_okay=False, path_type=Path), help="Where the traces are.")
 def simulate(
     scenario: Path | None, trace: str | None, scale: float, output: str, html: Path | None, traces_dir: Path | None

@@ -116,7 +116,9 @@ def _plain(node: Mapping[str, Any]) -> dict[str, Any]:
 
 def texts() -> dict[str, str]:
     """File name → YAML, one per kind."""
-    return {f"{KINDS[kind].PLURAL}.yaml": _HEAD + yaml.safe_dump(crd(kind), sort_keys=False, width=120) for kind in KINDS}
+    return {
+        f"{KINDS[kind].PLURAL}.yaml": _HEAD + yaml.safe_dump(crd(kind), sort_keys=False, width=120) for kind in KINDS
+    }
 
 
 def main(folders: list[str]) -> int:

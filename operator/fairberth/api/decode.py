@@ -134,7 +134,9 @@ def _shared_labels(labels: wire.Strings) -> Labels:
 
 def _constraints_of(spec: wire.PodSpec) -> Constraints:
     affinity = spec.affinity
-    required = affinity and affinity.nodeAffinity and affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution
+    required = (
+        affinity and affinity.nodeAffinity and affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution
+    )
     made = Constraints(
         selector=Selector.exact(spec.nodeSelector) if spec.nodeSelector else EVERYTHING,
         terms=tuple(_term(term) for term in required.nodeSelectorTerms or ()) if required else (),

@@ -125,7 +125,6 @@ def _placement(pod: Pod, pool: CapacityPool) -> dict[str, Any]:
     return spec
 
 
-
 def _term(term: NodeTerm, more: tuple[Requirement, ...]) -> dict[str, Any]:
     written: dict[str, Any] = {"matchExpressions": [_expression(r) for r in (*term.expressions, *more)]}
     if term.fields:

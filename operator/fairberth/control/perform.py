@@ -75,5 +75,3 @@ class Performer:
     def _said(self, what: str, outcome: Outcome, started: int) -> Outcome:
         self._observer.wrote(what, outcome, (self._clock.now() - started) / 1000)
         return outcome
-
-

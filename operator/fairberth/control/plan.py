@@ -64,5 +64,3 @@ def labels(setup: Setup, namespaces: Mapping[str, Namespace]) -> Iterator[LabelN
         owner = setup.owner_of(namespace)
         if namespace.labels.get(TENANT_LABEL, "") != owner:
             yield LabelNamespace(name, owner)
-
-

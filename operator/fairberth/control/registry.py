@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairberth.model.faults import Fault, ObjectKey
+from fairberth.api import decode, status
+from fairberth.model.faults import Fault, InvalidInput, ObjectKey
 from fairberth.policy.configuration import Resolution, Spec, resolve
 from fairberth.policy.snapshot import Setup
 from fairberth.state.facts import SetupChanged
@@ -28,6 +29,28 @@ class SeenObject:
     last_good: Spec | None = None
     source: Mapping[str, Any] | None = None
     ready: Mapping[str, Any] | None = field(default=None, compare=False)
+
+
+def seen(body: Mapping[str, Any]) -> SeenObject:
+    """Decode an object of ours; what is wrong with it becomes its faults."""
+    metadata = body["metadata"]
+    spec: Spec | None = None
+    faults: tuple[Fault, ...] = ()
+    try:
+        spec = decode.manifest(body)
+    except InvalidInput as error:
+        faults = error.faults
+    conditions = (body.get("status") or {}).get("conditions") or ()
+    return SeenObject(
+        key=ObjectKey(body["kind"], metadata["name"]),
+        uid=metadata.get("uid", ""),
+        generation=metadata.get("generation", 0),
+        spec=spec,
+        faults=faults,
+        last_good=decode.in_force(body),
+        source=body.get("spec"),
+        ready=next((c for c in conditions if c.get("type") == status.READY), None),
+    )
 
 
 class Registry:

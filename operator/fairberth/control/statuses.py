@@ -186,4 +186,3 @@ def entitled_to(snapshot: Snapshot, turn: Turn, pool: str) -> dict[str, Amounts]
     capacity = snapshot.capacity.get(pool, NOTHING)
     by_level = {name: tuple(amounts) for name, amounts in demand.items()}
     return entitlements(pool, capacity, snapshot.setup.tenants, snapshot.setup.hierarchy, by_level)
-

@@ -13,10 +13,8 @@ from typing import Any, Protocol
 import aiohttp
 import kopf
 
-from fairberth.api import decode, status
-from fairberth.control.registry import SeenObject
-from fairberth.model.faults import KINDS, Fault, InvalidInput, ObjectKey
-from fairberth.policy.configuration import Spec
+from fairberth.control.registry import SeenObject, seen
+from fairberth.model.faults import KINDS, ObjectKey
 
 GROUP, VERSION = "fairberth.io", "v1alpha1"
 SESSION_SECONDS = 600  # tokens of service accounts live an hour at least, and are renewed well before
@@ -32,28 +30,6 @@ class ObjectStore(Protocol):
 
     def forget(self, key: ObjectKey) -> None:
         """It was deleted."""
-
-
-def seen(body: Mapping[str, Any]) -> SeenObject:
-    """Decode an object of ours; what is wrong with it becomes its faults."""
-    metadata = body["metadata"]
-    spec: Spec | None = None
-    faults: tuple[Fault, ...] = ()
-    try:
-        spec = decode.manifest(body)
-    except InvalidInput as error:
-        faults = error.faults
-    conditions = (body.get("status") or {}).get("conditions") or ()
-    return SeenObject(
-        key=ObjectKey(body["kind"], metadata["name"]),
-        uid=metadata.get("uid", ""),
-        generation=metadata.get("generation", 0),
-        spec=spec,
-        faults=faults,
-        last_good=decode.in_force(body),
-        source=body.get("spec"),
-        ready=next((c for c in conditions if c.get("type") == status.READY), None),
-    )
 
 
 def register(registry: kopf.OperatorRegistry, store: ObjectStore, login: Login) -> None:

@@ -44,7 +44,10 @@ class Reason(Enum):
     NO_TENANT = "NoTenant", "its namespace belongs to no tenant that is in force"
 
     # Admission and placement
-    ADMISSION_FAILED = "AdmissionFailed", "its turn had come, but the API server refused its admission; tried again later"
+    ADMISSION_FAILED = (
+        "AdmissionFailed",
+        "its turn had come, but the API server refused its admission; tried again later",
+    )
     NOT_ADMITTED = "NotAdmitted", "it was not admitted by Fairberth"
     WRONG_POOL = "WrongPool", "the node is not in the pool that the pod was admitted to"
     QUEUE_FULL = "QueueFull", "its tenant's queue is full"

@@ -22,7 +22,7 @@ from fairberth.policy.nodes import Room
 from fairberth.policy.picker import Debts, Market, Offer
 from fairberth.policy.progress import Progress, asked_by
 from fairberth.policy.scoring import Rank, Score, score
-from fairberth.policy.snapshot import Candidate, Lane, Snapshot
+from fairberth.policy.snapshot import Candidate, Snapshot
 from fairberth.policy.verdict import Verdict
 from fairberth.policy.windows import Windows
 

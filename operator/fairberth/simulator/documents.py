@@ -25,12 +25,11 @@ _INDEX = re.compile(r"\[(\d+)\]")
 class _Loader(yaml.SafeLoader):
     """Without dates and base-60 numbers."""
 
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_TIMESTAMP, _INT, _FLOAT)]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
 
-
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_TIMESTAMP, _INT, _FLOAT)]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 _Loader.add_implicit_resolver(_INT, re.compile(r"[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+)$"), list("-+0123456789"))
 _Loader.add_implicit_resolver(
     _FLOAT,
@@ -110,13 +109,13 @@ def read(path: Path) -> tuple[Document, ...]:
 
 def parse(text: str, file: str) -> tuple[Document, ...]:
     """The documents of a text. Raises FaultyFile."""
-    documents, doubles = [], []
+    documents: list[Document] = []
+    doubles: list[Found] = []
     loader = _Loader(text)
     try:
         number = 0
-        while loader.check_node():
+        while loader.check_node() and (root := loader.get_node()) is not None:
             number += 1
-            root = loader.get_node()
             document = Document(file, number, root, loader.construct_document(root))
             doubles += [document.found(fault) for fault in _doubles(root, "", set())]
             if document.body is not None:

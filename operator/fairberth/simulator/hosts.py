@@ -21,8 +21,8 @@ _NODE_FIELDS: Mapping[str, frozenset[str]] = {
     "": frozenset({"apiVersion", "kind", "metadata", "spec", "status"}),
     "spec": frozenset({"podCIDR", "podCIDRs", "providerID", "taints", "unschedulable"}),
     "status": frozenset(
-        "addresses allocatable capacity conditions config daemonEndpoints declaredFeatures features images nodeInfo "
-        "phase runtimeHandlers volumesAttached volumesInUse".split()
+        {"addresses", "allocatable", "capacity", "conditions", "config", "daemonEndpoints", "declaredFeatures"}
+        | {"features", "images", "nodeInfo", "phase", "runtimeHandlers", "volumesAttached", "volumesInUse"}
     ),
 }
 
@@ -39,7 +39,7 @@ def _unknown_in_node(body: Mapping[str, Any]) -> list[Fault]:
     return faults
 
 
-def _converted(error: ValueError) -> Fault:
+def _converted(error: Exception) -> Fault:
     """msgspec says ``Expected `str`, got `int` - at `$.metadata.name```: the path comes first with us."""
     message, _, place = str(error).partition(" - at `$")
     return Fault(place.strip("`.") or "", message)

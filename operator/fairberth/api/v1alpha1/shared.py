@@ -125,7 +125,9 @@ class Condition(Model):
     status: Annotated[str, StringConstraints(pattern=r"^(True|False|Unknown)$", max_length=8)]
     reason: Annotated[str, StringConstraints(max_length=1024)]
     message: Annotated[str, StringConstraints(max_length=32768)]
-    last_transition_time: Annotated[str, StringConstraints(max_length=64), Field(json_schema_extra={"format": "date-time"})]
+    last_transition_time: Annotated[
+        str, StringConstraints(max_length=64), Field(json_schema_extra={"format": "date-time"})
+    ]
     observed_generation: int = 0
 
 

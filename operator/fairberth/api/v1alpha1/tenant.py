@@ -153,9 +153,7 @@ class Tenant(Model):
     status: TenantStatus | None = None
 
 
-RULES = (
-    ("!has(self.spec.parent) || self.spec.parent != self.metadata.name", "spec.parent must be another tenant"),
-)
+RULES = (("!has(self.spec.parent) || self.spec.parent != self.metadata.name", "spec.parent must be another tenant"),)
 PLURAL, SHORT_NAME = "tenants", "tn"
 COLUMNS = (
     ("Weight", "integer", ".spec.weight"),
