@@ -22,9 +22,12 @@ import msgspec
 from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
 
+from fairberth.admission import app as admission_app
+from fairberth.admission.mutate import Rules
 from fairberth.api import decode, patches
 from fairberth.control import feeds
 from fairberth.control.answers import Answers
+from fairberth.control.intake import Intake
 from fairberth.control.registry import Registry, SeenObject, seen
 from fairberth.control.statuses import Statuses
 from fairberth.control.turn import Wheel
@@ -124,19 +127,22 @@ async def operator(options: OperatorOptions) -> None:
         writer = ApiWriter(client)
         wheel = Wheel(ClusterState(), writer, clock, lease, TurnMetrics(metrics), identity=uuid.uuid4().hex[:8])
         registry = Registry(wheel.apply, frozenset({options.namespace}))
-        ready = Readiness(metrics, ("pods", "nodes", "namespaces", "objects"))
+        ready = Readiness(metrics, ("pods", "nodes", "namespaces", "priorityclasses", "objects"))
         reflectors = _reflectors(client, wheel.apply, ready, metrics)
         statuses = Statuses(registry, wheel, wheel.performer, clock, lease)
+        intake = Intake(wheel.state)
         async with AsyncExitStack() as stack:
             await _serve_health(stack, options.metrics_port, metrics, ready.everything.is_set)
             async with asyncio.TaskGroup() as group:
                 for reflector in reflectors:
                     group.create_task(reflector.run())
+                group.create_task(_priority_reflector(client, intake, ready, metrics).run())
                 group.create_task(_watch_objects(client, registry, ready))
                 await ready.everything.wait()
                 # What is there now stays: keep the collector from looking at it again and again.
                 gc.collect()
                 gc.freeze()
+                await _serve_webhook(stack, group, options, intake, metrics)
                 group.create_task(lease.run())
                 group.create_task(wheel.run())
                 group.create_task(statuses.run())
@@ -209,6 +215,45 @@ def _object_reflector(
     sink = _ObjectFeed(kind, plural, registry, ready)
     path = f"{patches.GROUP_PATH}/{plural}"
     return _reflector(client, path, decoder, lambda value: value.key.name, sink, metrics, plural)
+
+
+@dataclass(frozen=True, slots=True)
+class _PriorityFeed:
+    """The cluster's PriorityClasses, for the webhook."""
+
+    intake: Intake
+    ready: Readiness
+
+    def seen(self, value: tuple[str, int], /) -> None:
+        self.intake.seen(value)
+
+    def gone(self, key: str, /) -> None:
+        self.intake.gone(key)
+
+    def synced(self, /) -> None:
+        self.ready.synced("priorityclasses")
+
+
+def _priority_reflector(
+    client: ApiClient, intake: Intake, ready: Readiness, metrics: Metrics
+) -> Reflector[tuple[str, int]]:
+    path, sink = "/apis/scheduling.k8s.io/v1/priorityclasses", _PriorityFeed(intake, ready)
+    return _reflector(client, path, decode.priority_class, lambda value: value[0], sink, metrics, "priorityclasses")
+
+
+async def _serve_webhook(
+    stack: AsyncExitStack, group: asyncio.TaskGroup, options: OperatorOptions, intake: Intake, metrics: Metrics
+) -> None:
+    """Serve the admission webhook, once the caches can answer for it."""
+    if not options.webhook_port or options.tls_dir is None:
+        return
+    certificate = admission_app.Certificate(options.tls_dir)
+    rules = Rules(options.scheduler_name, options.safety_net)
+    runner = web.AppRunner(admission_app.application(intake, rules, metrics), access_log=None)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, options.webhook_host, options.webhook_port, ssl_context=certificate.context).start()
+    group.create_task(certificate.keep_fresh())
 
 
 def _lease(client: ApiClient, options: OperatorOptions, identity: str, metrics: Metrics) -> Lease:

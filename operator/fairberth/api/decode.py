@@ -25,7 +25,7 @@ from fairberth.model.selectors import (
 )
 from fairberth.model.workload import Namespace, Node, Pod
 
-__all__ = ["in_force", "manifest", "namespace", "namespace_of", "node", "node_of", "pod", "pod_of"]
+__all__ = ["in_force", "manifest", "namespace", "namespace_of", "node", "node_of", "pod", "pod_of", "priority_class"]
 
 # Nodes that carry one of these are about to go: their room is no capacity (ecosystem notes, §1.j).
 LEAVING_TAINTS = frozenset(
@@ -41,6 +41,7 @@ _LOCAL_VOLUMES = frozenset({"emptyDir", "configMap", "secret", "projected", "dow
 _pod = msgspec.json.Decoder(wire.PodObject)
 _node = msgspec.json.Decoder(wire.NodeObject)
 _namespace = msgspec.json.Decoder(wire.NamespaceObject)
+_priority_class = msgspec.json.Decoder(wire.PriorityClassObject)
 _constraints: dict[Constraints, Constraints] = {ANYWHERE: ANYWHERE}
 _labels: dict[tuple[tuple[str, str], ...], Labels] = {}
 _MOST_REMEMBERED = 50_000
@@ -74,6 +75,12 @@ def namespace(raw: bytes | msgspec.Raw) -> Namespace:
 def namespace_of(manifest: Mapping[str, Any]) -> Namespace:
     """A namespace from a decoded manifest."""
     return _namespace_from(msgspec.convert(manifest, wire.NamespaceObject))
+
+
+def priority_class(raw: bytes | msgspec.Raw) -> tuple[str, int]:
+    """A PriorityClass from JSON: its name and value."""
+    obj = _priority_class.decode(raw)
+    return obj.metadata.name, obj.value
 
 
 def millis(timestamp: str | None) -> int:

@@ -154,3 +154,8 @@ class NodeObject(Wire):
 
 class NamespaceObject(Wire):
     metadata: Metadata
+
+
+class PriorityClassObject(Wire):
+    metadata: Metadata
+    value: int = 0

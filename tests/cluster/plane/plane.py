@@ -69,6 +69,7 @@ class ControlPlane:
         self._credentials = make_credentials(self.folder)
         self._etcd_port, self._peer_port, self._port = free_ports(3)
         self._api: Api | None = None
+        self._clients: list[Api] = []
         self.url = f"https://127.0.0.1:{self._port}"
         self.admin_token = self._credentials.tokens[ADMIN]
 
@@ -90,6 +91,8 @@ class ControlPlane:
     def stop(self, *, keep_logs: bool = False) -> None:
         """Stops everything and removes its folder, all but the logs if they are to be kept. May be called twice."""
         atexit.unregister(self.stop)
+        for client in self._clients:
+            client.close()
         self.programs.stop_all()
         if not keep_logs:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -112,8 +115,13 @@ class ControlPlane:
     def api(self) -> Api:
         """A client with all rights."""
         if self._api is None:
-            self._api = Api(self.url, str(self.ca_file), self.admin_token)
+            self._api = self._client(self.admin_token)
         return self._api
+
+    def _client(self, token: str) -> Api:
+        client = Api(self.url, str(self.ca_file), token)
+        self._clients.append(client)
+        return client
 
     def kubectl(self, *args: str, input: str | None = None) -> str:
         """Runs kubectl with all rights; returns its standard output, or raises `PlaneError` with its error output."""
@@ -132,7 +140,7 @@ class ControlPlane:
 
     def api_for(self, namespace: str, service_account: str) -> Api:
         """A client with the rights of this service account and no other."""
-        return Api(self.url, str(self.ca_file), self.token_for(namespace, service_account))
+        return self._client(self.token_for(namespace, service_account))
 
     def kubeconfig_for(self, namespace: str, service_account: str) -> Path:
         """A kubeconfig file with the rights of this service account and no other."""
@@ -196,7 +204,8 @@ class ControlPlane:
         try:
             self.api.request("GET", "/readyz")
         except (ApiError, OSError, ssl.SSLError):
-            self._api = None
+            self.api.close()
+            self._api = None  # the certificate may only have been half written
             return False
         return True
 
