@@ -40,7 +40,7 @@ format: $(READY) ## format and fix what can be fixed
 	$(BIN)/ruff check --fix operator tests
 
 generate: $(READY) ## CRDs, the chart's copy of them, reference docs
-	$(BIN)/python -m fairberth.api.crdgen crds
+	$(BIN)/python -m fairberth.api.crdgen crds charts/fairberth/files/crds
 	$(BIN)/fairberth docs docs
 
 guard:

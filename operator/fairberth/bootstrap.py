@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import json
 import logging
@@ -39,7 +40,7 @@ from fairberth.kube.lease import Lease, Terms
 from fairberth.kube.mirror import Sink
 from fairberth.kube.watch import Reflector, Trouble
 from fairberth.kube.write import ApiWriter
-from fairberth.model.faults import ObjectKey
+from fairberth.model.faults import KINDS, ObjectKey
 from fairberth.model.workload import Millis
 from fairberth.observe.metrics import Metrics
 from fairberth.observe.turns import TurnMetrics
@@ -131,6 +132,10 @@ async def operator(options: OperatorOptions) -> None:
         reflectors = _reflectors(client, wheel.apply, ready, metrics)
         statuses = Statuses(registry, wheel, wheel.performer, clock, lease)
         intake = Intake(wheel.state)
+        metrics.gauge("fairberth_over_releases").set_function(lambda: wheel.state.over_releases)
+        for kind in KINDS:
+            faulty = metrics.gauge("fairberth_faulty_objects").labels(kind)
+            faulty.set_function(functools.partial(registry.faulty, kind))
         async with AsyncExitStack() as stack:
             await _serve_health(stack, options.metrics_port, metrics, ready.everything.is_set)
             async with asyncio.TaskGroup() as group:
@@ -314,6 +319,7 @@ def _reflector(
     reflector: Reflector[T] = Reflector(
         client, path, decode=decoder, key=key, sink=sink, selectors=selectors or {}, report=report
     )
+    metrics.gauge("fairberth_relists").labels(kind).set_function(lambda: reflector.relists)
     metrics.gauge("fairberth_last_event_age_seconds").labels(kind).set_function(lambda: reflector.last_event_age)
     return reflector
 

@@ -190,7 +190,9 @@ def test_free_ports_are_all_different() -> None:
 
 
 def _deaf_program(programs: Programs) -> Program:
-    deaf = programs.start("deaf", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done"], StopOrder.CLIENT)
+    deaf = programs.start(
+        "deaf", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done"], StopOrder.CLIENT
+    )
     _wait_for_log(deaf)
     return deaf
 

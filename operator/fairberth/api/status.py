@@ -41,6 +41,18 @@ def ready(
     }
 
 
+def warning(reason: Reason, message: str, since: Millis) -> dict[str, Any]:
+    """A condition that is there while something is off, named after its reason."""
+    return {
+        "type": str(reason),
+        "status": "True",
+        "reason": str(reason),
+        "message": message,
+        "lastTransitionTime": timestamp(since),
+        "observedGeneration": 0,
+    }
+
+
 def quantities(amounts: Amounts) -> dict[str, str]:
     """Amounts as Kubernetes quantities, by resource name."""
     return {name: format_quantity(name, amounts[name]) for name in sorted(amounts)}

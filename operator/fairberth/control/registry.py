@@ -71,6 +71,10 @@ class Registry:
         """What is wrong with an object: what it shows itself, and what shows only beside others."""
         return (*self._objects[key].faults, *self.resolution.faults.get(key, ()))
 
+    def faulty(self, kind: str) -> int:
+        """How many objects of a kind are not in force as written."""
+        return sum(1 for key in self._objects if key.kind == kind and self.faults(key))
+
     def see(self, *objects: SeenObject) -> None:
         """Objects were added or changed."""
         new = False

@@ -13,6 +13,7 @@ from fairberth.control.registry import Registry, SeenObject
 from fairberth.model.amounts import NOTHING, Amounts
 from fairberth.model.faults import ObjectKey
 from fairberth.model.outcomes import Done
+from fairberth.model.reasons import Reason
 from fairberth.policy.configuration import DEFAULT_POLICY
 from fairberth.policy.engine import Turn
 from fairberth.policy.shares import entitlements
@@ -71,12 +72,13 @@ class Statuses:
                 seen.ready,
                 in_force=seen.key.kind != "FairnessPolicy" or seen.key.name == DEFAULT_POLICY,
             )
-            body = {**wanted, "conditions": [condition]}
+            body = {**wanted, "conditions": [condition, *wanted.get("warnings", ())]}
+            body.pop("warnings", None)
             del body["faults"]
             yield seen.key, seen.uid, wanted, patches.object_status(seen.key.kind, seen.key.name, seen.uid, body)
 
     def _worth_it(self, key: ObjectKey, before: Figures, wanted: Figures, now: int) -> bool:
-        standing = ("faults", "inForce", "waiting")
+        standing = ("faults", "inForce", "waiting", "warnings")
         urgent = any(before.get(name) != wanted.get(name) for name in standing)
         return urgent or now - self._at.get(key, 0) >= FIGURES_EVERY
 
@@ -153,8 +155,23 @@ def _pools(snapshot: Snapshot, turn: Turn) -> Iterator[tuple[ObjectKey, Figures]
             "nodes": int(nodes.sum()),
             "allocatable": status.quantities(snapshot.capacity.get(pool, NOTHING)),
             "used": status.quantities(used),
+            "warnings": _oversubscribed(snapshot, pool),
         }
         yield ObjectKey("CapacityPool", pool), figures
+
+
+def _oversubscribed(snapshot: Snapshot, pool: str) -> list[dict[str, Any]]:
+    """A condition where the tenants' guarantees are more than the pool has: they are scaled then."""
+    capacity = snapshot.capacity.get(pool, NOTHING)
+    guaranteed = NOTHING
+    for root in snapshot.setup.hierarchy.children[""]:
+        guaranteed = guaranteed.plus(snapshot.setup.tenants[root].quota(pool).guaranteed)
+    if not guaranteed.above(capacity):
+        return []
+    reason = Reason.GUARANTEES_OVERSUBSCRIBED
+    message = f"{reason.sentence}: guaranteed {guaranteed}; capacity {capacity}"
+    since = snapshot.setup.pools[pool].created
+    return [status.warning(reason, message, since)]
 
 
 def waiting_by_tenant(snapshot: Snapshot, turn: Turn) -> dict[str, int]:

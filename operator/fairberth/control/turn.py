@@ -8,6 +8,7 @@ current all the same.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -93,10 +94,8 @@ class Wheel:
 
     async def _next(self) -> None:
         interval = self.state.setup.policy.round_interval / 1000
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), interval)
-        except TimeoutError:
-            pass
         self._changed.clear()
 
     def _stand_by(self) -> None:

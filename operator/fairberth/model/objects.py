@@ -181,7 +181,7 @@ class CapacityPool:
 
 
 def shipped_slas() -> tuple[PrioritySLA, ...]:
-    """The seven levels of design §4 as shipped (the chart's PrioritySLA objects say the same; a test holds them together)."""
+    """The seven levels as shipped (the chart's PrioritySLA objects say the same; a test holds them together)."""
     critical, standard, batch = ValueClass
     return (
         PrioritySLA("p0-emergency", 0, critical, 20, False, False, 50, 9990, "fairberth-p0"),

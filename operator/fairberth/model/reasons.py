@@ -16,6 +16,7 @@ class Reason(Enum):
     sentence: str
 
     def __new__(cls, code: str, sentence: str) -> Reason:
+        """A member: its code is the value, the sentence goes along."""
         member = object.__new__(cls)
         member._value_ = code
         member.sentence = sentence

@@ -13,6 +13,7 @@ from fairberth.policy.snapshot import Snapshot
 
 _log = logging.getLogger("fairberth.turn")
 _GAUGES_EVERY: Millis = 1_000
+_DRIFT_EVERY: Millis = 60_000  # adding up every pod takes a moment
 
 
 class TurnMetrics:
@@ -21,6 +22,7 @@ class TurnMetrics:
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._gauged: Millis = 0
+        self._added_up: Millis = 0
         self._waiting: set[tuple[str, str]] = set()
         self._shares: set[tuple[str, str]] = set()
 
@@ -41,6 +43,12 @@ class TurnMetrics:
             self._gauge(snapshot, turn)
 
     def _gauge(self, snapshot: Snapshot, turn: Turn) -> None:
+        if snapshot.now - self._added_up >= _DRIFT_EVERY:
+            self._added_up = snapshot.now
+            drift = snapshot.ledger.drift()
+            self._metrics.gauge("fairberth_ledger_drift").set(len(drift))
+            for place in drift:
+                _log.error("ledger drift: %s", place)
         self._gauge_waiting(turn)
         self._gauge_shares(snapshot, turn)
         for pool, report in turn.pools.items():

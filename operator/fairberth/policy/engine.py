@@ -54,7 +54,8 @@ def admit(snapshot: Snapshot) -> Turn:
             if pool.name not in turns:
                 turns[pool.name] = PoolTurn(snapshot, pool, ledger, admissions.append)
             reports[pool.name] = turns[pool.name].run(lanes)
-        asking = any([p.leave_pool() for lanes in progress.values() for p in lanes])
+        moved = [p.leave_pool() for lanes in progress.values() for p in lanes]
+        asking = any(moved)
     refusals = [
         Refused(p.lane, p.next, verdict) for lanes in progress.values() for p in lanes if (verdict := p.verdict)
     ]

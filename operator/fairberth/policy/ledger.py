@@ -22,9 +22,13 @@ from fairberth.policy.verdict import Verdict
 class OverRelease(ValueError):
     """More was to be released than is held: a bug or a lost event. The caller counts it and rebuilds from the API."""
 
+    reason = Reason.OVER_RELEASE
+
 
 class InvalidAmounts(ValueError):
     """Amounts that nobody can acquire: negative, or nothing at all."""
+
+    reason = Reason.INVALID_CONFIG
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from fairberth.model.amounts import PODS, Amounts, QuantityError
 from fairberth.model.faults import Fault, InvalidInput
 from fairberth.model.selectors import Taint
 from fairberth.model.workload import Namespace, Node
+from fairberth.simulator.envelope import faults_around_spec
 from fairberth.simulator.fields import Fields
 
 MOST_NODES = 20_000  # of one group
 
 _READY = [{"type": "Ready", "status": "True"}]
 _NODE_FIELDS: Mapping[str, frozenset[str]] = {
-    "": frozenset({"apiVersion", "kind", "metadata", "spec", "status"}),
     "spec": frozenset({"podCIDR", "podCIDRs", "providerID", "taints", "unschedulable"}),
     "status": frozenset(
         {"addresses", "allocatable", "capacity", "conditions", "config", "daemonEndpoints", "declaredFeatures"}
@@ -27,15 +27,13 @@ _NODE_FIELDS: Mapping[str, frozenset[str]] = {
 }
 
 
-def _unknown_in_node(body: Mapping[str, Any]) -> list[Fault]:
-    faults = []
+def _faults_in_node(body: Mapping[str, Any]) -> list[Fault]:
+    faults = faults_around_spec(body, "v1")
     for part, known in _NODE_FIELDS.items():
-        inner = body if not part else body.get(part) or {}
-        if not isinstance(inner, Mapping):
-            faults.append(Fault(part, "must be a mapping"))
-            continue
-        path = f"{part}." if part else ""
-        faults += [Fault(f"{path}{name}", "unknown field") for name in inner if name not in known]
+        fields = Fields(body.get(part) or {}, part, faults)
+        for name in known:
+            fields.raw(name)
+        fields.close()
     return faults
 
 
@@ -48,7 +46,7 @@ def _converted(error: Exception) -> Fault:
 def read_node(body: Mapping[str, Any]) -> Node:
     """A node from its manifest. One that says nothing of its conditions is Ready: whoever writes a node by hand means
     one that works. Raises InvalidInput."""
-    faults = _unknown_in_node(body)
+    faults = _faults_in_node(body)
     status = body.get("status")
     if not isinstance(status, dict) or not status.get("allocatable"):
         faults.append(Fault("status.allocatable", "is required"))
@@ -62,6 +60,8 @@ def read_node(body: Mapping[str, Any]) -> Node:
 
 def read_namespace(body: Mapping[str, Any]) -> Namespace:
     """A namespace from its manifest. Raises InvalidInput."""
+    if faults := faults_around_spec(body, "v1"):
+        raise InvalidInput("Namespace", tuple(faults))
     try:
         return decode.namespace_of(body)
     except msgspec.ValidationError as error:

@@ -95,12 +95,12 @@ def print_tables(report: Report, notes: tuple[str, ...], console: Console) -> No
     console.print(_overall(report))
 
 
-_COLUMNS = ("arrived", "admitted", "waiting", "p50 wait", "p99 wait", "longest", "starved")
+_COLUMNS = ("pods", "waiting", "p50", "p99", "longest", "starved")  # waiting: at the end; then waits for admission
 
 
 def _cells(count: Count) -> tuple[str, ...]:
     waits = count.waits
-    numbers = (count.arrived, count.admitted, count.waiting)
+    numbers = (count.arrived, count.waiting)
     return (
         *(f"{n:,}" for n in numbers),
         *(brief(wait) for wait in (waits.p50, waits.p99, waits.longest)),
@@ -116,7 +116,7 @@ def _counts(title: str, rows: list[tuple[str, Count]]) -> Table:
 
 
 def _tenants(report: Report) -> Table:
-    table = _table("tenant", "weight", *_COLUMNS, "share", "fair", "error")
+    table = _table("tenant", "weight", *_COLUMNS, "held", "fair", "off by")
     for tenant in report.tenants:
         shares = (f"{part:.1%}" for part in (tenant.share, tenant.fair, tenant.error))
         table.add_row(tenant.name, str(tenant.weight), *_cells(tenant.count), *shares)
@@ -125,14 +125,14 @@ def _tenants(report: Report) -> Table:
 
 def _table(first: str, *others: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for name in others:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
 def _overall(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Table(box=None, pad_edge=False, show_header=False, title="overall", title_justify="left")
     used = ", ".join(f"{name} {part:.0%}" for name, part in report.used)
     table.add_row("in use", used)
     table.add_row("Jain index of held ÷ fair share", f"{report.jain:.3f} (1 is perfectly fair)")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairberth.api import decode
+from fairberth.api.manifests import API_VERSION, manifest
 from fairberth.model.faults import KINDS, Fault, InvalidInput, ObjectKey
 from fairberth.model.keys import TYPE
 from fairberth.model.objects import CapacityPool
@@ -20,6 +20,7 @@ from fairberth.policy.configuration import Spec, key_of, resolve
 from fairberth.policy.snapshot import Setup
 from fairberth.simulator.arrivals import Entry, pods_of
 from fairberth.simulator.documents import Document, FaultyFile, Found, Place, parse, read
+from fairberth.simulator.envelope import faults_around_spec
 from fairberth.simulator.fields import Fields
 from fairberth.simulator.hosts import read_namespace, read_node
 from fairberth.simulator.scenario import Scenario, in_order, labelled
@@ -73,10 +74,13 @@ class _Reader:
             self._fault(document, Fault("kind", f"{version} {kind} has no place in a scenario (known: {known})"))
 
     def _read_spec(self, document: Document, body: Mapping[str, Any]) -> None:
+        faults = faults_around_spec(body, API_VERSION)
         try:
-            spec = decode.manifest(body)
+            spec = manifest(body) if not faults else None
         except InvalidInput as error:
-            self._fault(document, *error.faults)
+            faults += error.faults
+        if faults or spec is None:
+            self._fault(document, *faults)
             return
         key = key_of(spec)
         if key in self._specs:

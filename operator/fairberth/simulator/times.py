@@ -65,7 +65,7 @@ def clock(moment: Millis, *, days: bool = False) -> str:
 
 
 def brief(duration: float) -> str:
-    """A duration in its two largest units: ``1h 30m``, ``45s``, ``0s``."""
+    """A duration in its two largest units: ``1h30m``, ``45s``, ``0s``."""
     left, parts = round(duration), []
     for unit, size in (("d", DAY), ("h", HOUR), ("m", MINUTE), ("s", SECOND)):
         count, left = divmod(left, size)
@@ -73,4 +73,4 @@ def brief(duration: float) -> str:
             parts.append(f"{count}{unit}")
     if not parts:
         return f"{left}ms" if left else "0s"
-    return " ".join(parts[:2])
+    return "".join(parts[:2])

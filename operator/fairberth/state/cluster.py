@@ -13,7 +13,7 @@ from fairberth.model.keys import TENANT_LABEL
 from fairberth.model.objects import Team, Tenant
 from fairberth.model.workload import Grant, Millis, Namespace, Pod
 from fairberth.policy.classification import base_priority, classify
-from fairberth.policy.ledger import Charge, Ledger
+from fairberth.policy.ledger import Charge, Ledger, OverRelease
 from fairberth.policy.snapshot import Candidate, Setup, Snapshot
 from fairberth.state.facts import (
     Assumed,
@@ -52,6 +52,7 @@ class ClusterState:
         self._lost: set[str] = set()
         self.orphans: dict[str, Pod] = {}  # gated by us, in a namespace of no tenant in force
         self.ownership_changes = 0  # counts changes of who owns which namespace
+        self.over_releases = 0  # counts repairs of the ledger; anything but 0 is a bug or a lost event
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -178,13 +179,26 @@ class ClusterState:
         self._run_in_group(pod.uid, (tenant, group) if (group := group_of(candidate)) else None)
 
     def _unplace(self, uid: str, *, keep_lane: bool = False) -> None:
-        if self.ledger.charge_of(uid) is not None:
-            self.ledger.release(uid)
+        self._release(uid)
         self._use_node(uid, "", NOTHING, foreign=False)
         self._await_node(uid, "", NOTHING)
         self._run_in_group(uid, None)
         if not keep_lane:
             self.lanes.drop(uid)
+
+    def _release(self, uid: str) -> None:
+        if self.ledger.charge_of(uid) is None:
+            return
+        try:
+            self.ledger.release(uid)
+        except OverRelease:
+            # The sums are wrong, so no sum is to be trusted: add up anew what the API server shows.
+            self.over_releases += 1
+            fresh = Ledger(self.setup.tenants, self.setup.hierarchy)
+            for other, charge in self.ledger.charges():
+                if other != uid:
+                    fresh.charge(other, charge)
+            self.ledger = fresh
 
     def _run_in_group(self, uid: str, group: tuple[str, str] | None) -> None:
         old = self._grouped.pop(uid, None)

@@ -235,6 +235,15 @@ class Api:
         return connection
 
 
+def wait_until(holds: Callable[[], bool], within: float = WITHIN) -> None:
+    """Asks again and again, for what cannot be watched; TimeoutError after `within` seconds."""
+    deadline = time.monotonic() + within
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not so within {within} s")
+        time.sleep(0.05)
+
+
 def path(resource: str, namespace: str | None = None, name: str | None = None, sub: str | None = None) -> str:
     """The URL path of a collection, an object or a subresource."""
     group, _, plural = resource.rpartition("/")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -12,7 +12,7 @@ from fairberth.api.v1alpha1.shared import SET, LabelSelector, Level, Model, Quan
 # -- spec -----------------------------------------------------------------------------------------------------------
 
 
-class Role(str, Enum):
+class Role(StrEnum):
     """Which pools a pod tries first: dedicated, then shared, then remote."""
 
     DEDICATED = "dedicated"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -12,7 +12,7 @@ from fairberth.api.v1alpha1.shared import DURATION, Level, Model, Status, millis
 # -- spec -----------------------------------------------------------------------------------------------------------
 
 
-class ValueClass(str, Enum):
+class ValueClass(StrEnum):
     """How much the level's work is worth."""
 
     CRITICAL = "critical"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -23,7 +23,7 @@ from fairberth.api.v1alpha1.shared import (
 # -- spec -----------------------------------------------------------------------------------------------------------
 
 
-class Tier(str, Enum):
+class Tier(StrEnum):
     """A tenant's tier: how much more urgent its pods are than others'."""
 
     PLATINUM = "platinum"
@@ -32,7 +32,7 @@ class Tier(str, Enum):
     BRONZE = "bronze"
 
 
-class Context(str, Enum):
+class Context(StrEnum):
     """A context that a tenant's pods may claim."""
 
     ALERT = "alert"
@@ -40,7 +40,7 @@ class Context(str, Enum):
     USER_WAITING = "user-waiting"
 
 
-class OnFull(str, Enum):
+class OnFull(StrEnum):
     """What happens to a pod that is created while the queue is full."""
 
     HOLD = "Hold"
