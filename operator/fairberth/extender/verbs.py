@@ -71,7 +71,7 @@ NOBODY: Final = Grant(0, "", 0, "")
 
 def _list(raw: msgspec.Raw) -> msgspec.Raw:
     """Names that are echoed unread must at least be a list."""
-    if bytes(raw[:1]) != b"[":
+    if bytes(raw)[:1] != b"[":
         wire.names(raw)
     return raw
 

@@ -46,7 +46,7 @@ def page(history: History, report: Report) -> str:
 
 
 def _head(history: History, report: Report) -> str:
-    scenario, days = history.scenario, report.end > DAY
+    scenario, days = history.scenario, report.end > 2 * DAY
     amounts = history.capacity
     room = ", ".join(f"{format_quantity(n, amounts[n])} {n}" for n in sorted(amounts) if n != PODS)
     facts = (
@@ -63,8 +63,9 @@ def _head(history: History, report: Report) -> str:
 
 
 def _tiles(report: Report) -> str:
-    waits, days = report.count.waits, report.end > DAY
+    waits, days = report.count.waits, report.end > 2 * DAY
     used = dict(report.used)
+    batch = sum(count.waits.starved for level, count in report.levels if level in report.batch)
 
     def peak_at(at: Millis | None) -> str:
         return "" if at is None else f" at {clock(at, days=days)}"
@@ -80,7 +81,12 @@ def _tiles(report: Report) -> str:
         ),
         ("Median wait", brief(waits.p50), f"99 of 100 waited {brief(waits.p99)} or less", False),
         ("Most waiting", f"{report.backlog.value:,.0f}", f"pods{peak_at(report.backlog.at)}", False),
-        ("Starving", f"{waits.starved:,}", f"pods waited {brief(report.starvation)} or longer", waits.starved > 0),
+        (
+            "Starving",
+            f"{waits.starved:,}",
+            f"pods waited {brief(report.starvation)} or longer, {batch:,} of them batch",
+            waits.starved > batch,
+        ),
     )
     return el("dl", *(_tile(*tile) for tile in tiles), class_="tiles")
 
@@ -100,8 +106,8 @@ def _moments(report: Report) -> str:
     items = []
     for phase in report.phases:
         count, waits = phase.count, phase.count.waits
-        median, longest = brief(waits.p50), brief(waits.longest)
-        numbers = f"{count.arrived:,} pods arrived; half waited {median} or less, the longest {longest}"
+        median = f"half waited {brief(waits.p50)} or less" if waits.p50 else "most went at once"
+        numbers = f"{count.arrived:,} pods arrived; {median}, the longest wait was {brief(waits.longest)}"
         used = f"{phase.used:.0%} of {report.scarcest} in use"
         head = el("time", clock(phase.start)) + " " + el("h3", escape(phase.name))
         small = (el("small", escape(numbers)), el("small", escape(used)))
@@ -154,6 +160,7 @@ def _figure(name: str, drawing: str, series: Sequence[Series], data: object) -> 
 
 def _waits(history: History, report: Report) -> str:
     edges = sorted({SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, report.starvation, HOUR, 4 * HOUR, DAY})
+    edges = edges[: 1 + sum(edge <= report.count.waits.longest for edge in edges)]
     names = ["at once", *(f"to {brief(edge)}" for edge in edges[1:]), f"over {brief(edges[-1])}"]
     late = [0, *edges]
     heads = "".join(
@@ -200,12 +207,12 @@ def _heat(name: str, lives: Iterable[Life], end: Millis, edges: Sequence[Millis]
     return el("tr", el("th", name, scope="row"), *cells)
 
 
-_COLUMNS = ("arrived", "admitted", "finished", "waiting", "p50", "p99", "longest", "starved")
+_COLUMNS = ("pods", "left waiting", "p50", "p99", "longest", "starved")
 
 
 def _numbers(count: Count) -> tuple[str, ...]:
     waits = count.waits
-    whole = (count.arrived, count.admitted, count.finished, count.waiting)
+    whole = (count.arrived, count.waiting)
     return (*(f"{n:,}" for n in whole), *(brief(w) for w in (waits.p50, waits.p99, waits.longest)))
 
 
@@ -235,7 +242,7 @@ def _cells(count: Count) -> list[str]:
 
 
 def _words(report: Report) -> str:
-    days = report.end > DAY
+    days = report.end > 2 * DAY
 
     def peak(value: float, at: Millis | None) -> str:
         return f"{value:.3g}" + ("" if at is None else f" (at {clock(at, days=days)})")

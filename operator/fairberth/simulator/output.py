@@ -17,7 +17,7 @@ _DIGITS = 4
 
 def as_json(report: Report) -> str:
     """The report as JSON: waits in seconds, shares as parts of 1, moments as clock times."""
-    days = report.end > DAY
+    days = report.end > 2 * DAY
     body = {
         "scenario": report.name,
         "start": clock(report.start, days=days),
@@ -81,7 +81,7 @@ def _peak(peak: Peak, *, days: bool) -> dict[str, Any]:
 
 def print_tables(report: Report, notes: tuple[str, ...], console: Console) -> None:
     """The report for people."""
-    days = report.end > DAY
+    days = report.end > 2 * DAY
     span = f"{clock(report.start, days=days)} to {clock(report.end, days=days)}"
     console.print(f"[bold]{report.name}[/bold], {span}: {report.count.arrived:,} pods, {report.turns:,} turns")
     for note in notes:
@@ -95,7 +95,7 @@ def print_tables(report: Report, notes: tuple[str, ...], console: Console) -> No
     console.print(_overall(report))
 
 
-_COLUMNS = ("pods", "waiting", "p50", "p99", "longest", "starved")  # waiting: at the end; then waits for admission
+_COLUMNS = ("pods", "left", "p50", "p99", "longest", "starved")  # left: waiting at the end; then the waits
 
 
 def _cells(count: Count) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _counts(title: str, rows: list[tuple[str, Count]]) -> Table:
 
 
 def _tenants(report: Report) -> Table:
-    table = _table("tenant", "weight", *_COLUMNS, "held", "fair", "off by")
+    table = _table("tenant", "weight", *_COLUMNS, "held", "fair", "off")
     for tenant in report.tenants:
         shares = (f"{part:.1%}" for part in (tenant.share, tenant.fair, tenant.error))
         table.add_row(tenant.name, str(tenant.weight), *_cells(tenant.count), *shares)
@@ -124,7 +124,7 @@ def _tenants(report: Report) -> Table:
 
 
 def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column(first, no_wrap=True)
     for name in others:
         table.add_column(name, justify="right", no_wrap=True)
@@ -132,7 +132,7 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _overall(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False, title="overall", title_justify="left")
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 1, 0, 0))
     used = ", ".join(f"{name} {part:.0%}" for name, part in report.used)
     table.add_row("in use", used)
     table.add_row("Jain index of held ÷ fair share", f"{report.jain:.3f} (1 is perfectly fair)")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fairberth.model.amounts import PODS, Amounts
+from fairberth.model.objects import ValueClass
 from fairberth.model.workload import Millis
 from fairberth.simulator.history import History, Life, Peak, Sample
 
@@ -89,6 +90,7 @@ class Report:
     turns: int
     rounds: int
     forced: int
+    batch: frozenset[int]  # the levels of that value class
 
 
 def report(history: History) -> Report:
@@ -124,6 +126,7 @@ def report(history: History) -> Report:
         turns=history.turns,
         rounds=history.rounds,
         forced=history.forced,
+        batch=frozenset(n for n, sla in scenario.setup.slas.items() if sla.value is ValueClass.BATCH),
     )
 
 
@@ -193,7 +196,8 @@ def _tenant(history: History, name: str, count: Count) -> TenantReport:
 def _phases(history: History, resource: str, count: Callable[[Iterable[Life]], Count]) -> Iterable[Phase]:
     scenario = history.scenario
     moments = [m for m in scenario.moments if m.at < scenario.end]
-    for moment, end in zip(moments, [*(m.at for m in moments[1:]), scenario.end], strict=True):
+    ends = [*(moment.at for moment in moments[1:]), scenario.end]
+    for moment, end in zip(moments, ends, strict=False):  # without moments there is still an end
         within = [sample for sample in history.samples if moment.at <= sample.at < end]
         yield Phase(
             moment.name,

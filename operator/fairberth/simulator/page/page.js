@@ -11,7 +11,8 @@ for (const figure of document.querySelectorAll("figure[data-hover]")) {
   const clock = (ms) => {
     const minutes = Math.floor(ms / 60000);
     const time = two(Math.floor(minutes / 60) % 24) + ":" + two(minutes % 60);
-    return data.end > 86400000 ? "day " + (Math.floor(minutes / 1440) + 1) + " " + time : time;
+    const day = Math.floor(minutes / 1440) + 1;
+    return day > 1 || data.end > 2 * 86400000 ? "day " + day + " " + time : time;
   };
   const value = (v) => (data.unit === "%" ? (100 * v).toFixed(1) + " %" : v.toLocaleString("en"));
   const hide = () => {
