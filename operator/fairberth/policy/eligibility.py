@@ -1,4 +1,5 @@
-"""§5.4: may a candidate go? The checks in their order; the first refusal wins.
+"""§5.4: may a candidate go? The checks in their order, then the pool (level guarantees, room, nodes); the first
+refusal wins.
 
 A new refusal: add its `Reason`, write one function here that returns a `Verdict` or None, and give it its place in
 `CHECKS`. `PoolState` is what the checks look at: one pool within one turn.
@@ -10,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fairberth.model.amounts import Amounts
-from fairberth.model.objects import CapacityPool
+from fairberth.model.objects import NO_QUOTA, CapacityPool
 from fairberth.model.reasons import Reason
+from fairberth.model.selectors import Constraints
 from fairberth.policy import backpressure
 from fairberth.policy.borrowing import Claims
 from fairberth.policy.guarantees import LevelGuarantees
@@ -19,6 +21,13 @@ from fairberth.policy.ledger import Charge, Ledger
 from fairberth.policy.nodes import Room
 from fairberth.policy.snapshot import Candidate, Lane, Setup
 from fairberth.policy.verdict import Verdict
+
+_Ask = tuple[Amounts, Constraints, int]  # what is asked for, where, at which level
+_MOST_LOOKED_AT = 64
+
+
+def _ask(candidate: Candidate) -> _Ask:
+    return candidate.pod.requests, candidate.pod.constraints, candidate.classified.level
 
 
 @dataclass(slots=True)
@@ -32,7 +41,9 @@ class PoolState:
     room: Room
     levels: LevelGuarantees
     claims: Claims
-    _no_room: dict[tuple[Amounts, object, bool], Verdict] = field(default_factory=dict)
+    _closed: dict[_Ask, Verdict] = field(default_factory=dict)
+    _open: dict[_Ask, None] = field(default_factory=dict)
+    _unbounded: dict[str, bool] = field(default_factory=dict)
 
     def free(self) -> Amounts:
         """Room left in the pool, what it can still grow by included."""
@@ -45,14 +56,46 @@ class PoolState:
         pod, level = candidate.pod, candidate.classified.level
         return Charge(self.pool.name, lane.key.tenant, candidate.team, level, pod.requests)
 
+    def unbounded(self, tenant: str) -> bool:
+        """Whether nothing that a tenant's spec says, or that of one above it, can refuse a pod in this pool."""
+        known = self._unbounded.get(tenant)
+        if known is None:
+            above = [self.setup.tenants[name] for name in self.setup.hierarchy.paths[tenant]]
+            known = self._unbounded[tenant] = not self.claims.kept and all(
+                t.quota(self.pool.name) == NO_QUOTA and not t.cordoned and t.backpressure.max_in_flight is None
+                for t in above
+            )
+        return known
+
     def find_node(self, candidate: Candidate) -> str | Verdict:
-        """The node that the candidate would get ("" where the pool has to grow for it), or why there is none."""
-        asked, constraints = candidate.pod.requests, candidate.pod.constraints
-        pack = self.levels.preemptible(candidate.classified.level)
-        key = (asked, constraints, pack)
-        if (known := self._no_room.get(key)) is not None:
+        """The node that the candidate would get ("" where the pool has to grow for it), or why the pool has no room
+        for it. A refusal is remembered for all that ask alike: within a turn room only shrinks."""
+        key = _ask(candidate)
+        if (known := self._closed.get(key)) is not None:
             return known
-        found = self.room.find(asked, constraints, pack=pack)
+        found = self._look(key)
+        if isinstance(found, Verdict) and len(self._open) <= _MOST_LOOKED_AT:
+            # The pool is filling up: see at once who else finds no room any more.
+            for other in list(self._open):
+                self._look(other)
+        return found
+
+    def closed(self, candidate: Candidate) -> Verdict | None:
+        """The pool's refusal of one that asked alike before, if there is one."""
+        return self._closed.get(_ask(candidate))
+
+    def _look(self, key: _Ask) -> str | Verdict:
+        asked, constraints, level = key
+        found = self.levels.refusal(level, asked, self.free(), self.ledger) or self._node(asked, constraints, level)
+        if isinstance(found, Verdict):
+            self._closed[key] = found
+            self._open.pop(key, None)
+        else:
+            self._open[key] = None
+        return found
+
+    def _node(self, asked: Amounts, constraints: Constraints, level: int) -> str | Verdict:
+        found = self.room.find(asked, constraints, pack=self.levels.preemptible(level))
         if isinstance(found, str):
             if asked.within(self.room.free):
                 return found
@@ -61,10 +104,7 @@ class PoolState:
             return ""
         free = self.room.free
         short = next((name for name in sorted(asked) if asked[name] > free[name]), "")
-        verdict = Verdict(found, self.pool.name, "", short, free[short], 0, asked[short])
-        # Room only shrinks within a turn, so all that ask alike get the same answer without a look at the nodes.
-        self._no_room[key] = verdict
-        return verdict
+        return Verdict(found, self.pool.name, "", short, free[short], 0, asked[short])
 
     def take(self, lane: Lane, candidate: Candidate, node: str) -> str:
         """Book quota and room. Returns the node to nominate: "" where the engine does not model the pod wholly."""
@@ -85,7 +125,7 @@ class PoolState:
         else:
             self.room.take_anywhere(back)
         self.ledger.release(candidate.pod.uid)
-        self._no_room.clear()
+        self._closed.clear()
 
 
 def cordoned(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
@@ -128,11 +168,6 @@ def borrowing_denied(state: PoolState, lane: Lane, candidate: Candidate) -> Verd
     return state.claims.refusal(lane.key.tenant, asked, state.free(), lent=lent)
 
 
-def reserved_for_urgent(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
-    """The room is guaranteed to other levels."""
-    return state.levels.refusal(candidate.classified.level, candidate.pod.requests, state.free(), state.ledger)
-
-
 Check = Callable[[PoolState, Lane, Candidate], Verdict | None]
 
 CHECKS: tuple[Check, ...] = (
@@ -142,12 +177,14 @@ CHECKS: tuple[Check, ...] = (
     in_flight_full,
     over_limit,
     borrowing_denied,
-    reserved_for_urgent,
 )
 
 
 def first_refusal(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
-    """The first check that refuses, room and nodes left out (`PoolState.find_node`), or None."""
+    """The first check that refuses, or None. What the pool itself has to say comes after: `PoolState.find_node`."""
+    key = lane.key
+    if not key.group and not key.foreign_gates and state.levels.preemptible(key.level) and state.unbounded(key.tenant):
+        return None  # the same answer as all the checks would give, for most pods of most clusters
     for check in CHECKS:
         if (refusal := check(state, lane, candidate)) is not None:
             return refusal

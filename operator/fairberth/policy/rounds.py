@@ -144,7 +144,11 @@ class PoolTurn:
         for progress in lanes:
             if not progress.waits or not windows.open(tenant, progress.lane.key.team):
                 continue
-            standing, head = progress.standing(now, scoring), progress.head
+            head = progress.head
+            if self._state.closed(head) is not None and (refusal := self._refusal(progress)) is not None:
+                self._refuse(tenant, progress, refusal, ())
+                continue
+            standing = progress.standing(now, scoring)
             forced = standing.starving and may_force
             total = standing.forced if forced else standing.total
             if best is not None and -total > best[0][0]:
@@ -204,6 +208,6 @@ class PoolTurn:
         claims = self._state.claims
         for candidate, node in reversed(done):
             self._state.give_back(candidate, node)
-        if verdict.reason not in _KEEPS_CLAIM:
+        if claims.kept and verdict.reason not in _KEEPS_CLAIM:
             claims.withdraw(tenant, progress.asked())
         progress.refuse(verdict, claims.changes)

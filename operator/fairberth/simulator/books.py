@@ -5,7 +5,7 @@ Every step is checked: no node holds more than it has, nobody is above a limit, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairberth.model.amounts import NOTHING, Amounts
@@ -72,14 +72,6 @@ class Books:
         """Whether a node has room for the requests."""
         free = self._free[node]
         return all(free.get(name, 0) >= n for name, n in requests.items())
-
-    def used(self, nodes: Mapping[str, Node]) -> Amounts:
-        """What runs on all nodes together."""
-        total: dict[str, int] = {}
-        for name, free in self._free.items():
-            for resource, n in nodes[name].allocatable.items():
-                total[resource] = total.get(resource, 0) + n - free[resource]
-        return Amounts(total)
 
     def _use(self, uid: str, node: str, requests: Amounts) -> None:
         free = self._free[node]

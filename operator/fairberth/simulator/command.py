@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairberth.simulator import output as outputs
-from fairberth.simulator import reading, traces
 from fairberth.simulator.books import InvariantBroken
-from fairberth.simulator.documents import FaultyFile
 from fairberth.simulator.history import History
-from fairberth.simulator.html import page
+from fairberth.simulator.page.html import page
+from fairberth.simulator.reading import file
+from fairberth.simulator.reading.documents import FaultyFile
 from fairberth.simulator.report import report
 from fairberth.simulator.run import run
 from fairberth.simulator.scenario import Scenario
+from fairberth.simulator.traces import catalogue
 
 SHIPPED = "bank-day.yaml"
 
@@ -47,31 +48,38 @@ def simulate(
         errors.print(f"{error.file} has {count} fault{'s' * (count > 1)}; nothing was run:", markup=False)
         errors.print(str(error), markup=False, highlight=False, soft_wrap=True)
         return BAD_INPUT
-    except traces.NoTrace as error:
+    except catalogue.NoTrace as error:
         errors.print(str(error), markup=False, soft_wrap=True)
         return BAD_INPUT
     except InvariantBroken as error:
         errors.print(f"the engine broke an invariant, please report this: {error}", markup=False, soft_wrap=True)
         return BROKEN
     told = report(history)
-    if html is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(page(history, told), encoding="utf-8")
-        errors.print(f"wrote {html}", markup=False, soft_wrap=True)
     if output == "json":
         console.print(outputs.as_json(told), markup=False, highlight=False, soft_wrap=True)
     else:
         outputs.print_tables(told, chosen.notes, console)
+    return DONE if html is None else _write(page(history, told), html, errors)
+
+
+def _write(text: str, path: Path, errors: Console) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        errors.print(f"cannot write {path}: {error}", markup=False, soft_wrap=True)
+        return BAD_INPUT
+    errors.print(f"wrote {path}", markup=False, soft_wrap=True)
     return DONE
 
 
 def _load(scenario: Path | None, trace: str | None, scale: float, traces_dir: Path | None) -> Scenario:
     if trace is not None:
-        return traces.load(trace, scale, traces.folder(traces_dir))
+        return catalogue.load(trace, scale, catalogue.folder(traces_dir))
     if scenario is not None:
-        return reading.load(scenario)
+        return file.load(scenario)
     shipped = resources.files("fairberth.simulator") / "scenarios" / SHIPPED
-    return reading.load_text(shipped.read_text(encoding="utf-8"), SHIPPED)
+    return file.load_text(shipped.read_text(encoding="utf-8"), SHIPPED)
 
 
 def _run(scenario: Scenario, errors: Console) -> History:

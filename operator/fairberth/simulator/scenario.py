@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fairberth.model.keys import TENANT_LABEL
+from fairberth.model.keys import GROUP, GROUP_SIZE, TENANT_LABEL
+from fairberth.model.selectors import Labels
 from fairberth.model.workload import Millis, Namespace, Node, Pod
 from fairberth.policy.snapshot import Setup
 
@@ -65,3 +66,8 @@ def labelled(setup: Setup, namespaces: Iterable[Namespace]) -> tuple[Namespace, 
 def in_order(arrivals: Iterable[Arrival]) -> tuple[Arrival, ...]:
     """By time; at the same time in the order given."""
     return tuple(sorted(arrivals, key=lambda arrival: arrival.at))
+
+
+def grouped(labels: Labels, group: str, size: int) -> dict[str, str]:
+    """Labels of a member of a group that starts together or not at all."""
+    return {**labels, GROUP: group, GROUP_SIZE: str(size)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fairberth.model.amounts import Amounts
+from fairberth.model.amounts import NOTHING, Amounts
 from fairberth.model.workload import Grant, Millis, Pod
 from fairberth.policy.engine import Turn, admit
 from fairberth.policy.rounds import Admission
@@ -108,7 +108,11 @@ class World:
         """The thorough check, for the end of a run. Raises InvariantBroken where books disagree."""
         for sentence in self._state.drift():
             raise InvariantBroken(f"the ledger does not add up: {sentence}")
-        for (pool, tenant, level), mine in self.books.held.items():
-            everywhere = self._state.ledger.held(pool, tenant)
-            if not mine.within(everywhere):
-                raise InvariantBroken(f"{tenant} holds {mine} at P{level} in {pool}; the ledger says {everywhere}")
+        sums: dict[tuple[str, str], Amounts] = {}
+        for (pool, tenant, _), amounts in self.books.held.items():
+            for name in self.setup.hierarchy.paths[tenant]:
+                sums[pool, name] = sums.get((pool, name), NOTHING).plus(amounts)
+        for (pool, tenant), mine in sums.items():
+            theirs = self._state.ledger.held(pool, tenant)
+            if mine != theirs:
+                raise InvariantBroken(f"{tenant} holds {mine} in pool {pool}; the ledger says {theirs}")

@@ -12,8 +12,8 @@ from fairberth.model.amounts import PODS, Amounts, QuantityError
 from fairberth.model.faults import Fault, InvalidInput
 from fairberth.model.selectors import Taint
 from fairberth.model.workload import Namespace, Node
-from fairberth.simulator.envelope import faults_around_spec
-from fairberth.simulator.fields import Fields
+from fairberth.simulator.reading.envelope import faults_around_spec
+from fairberth.simulator.reading.fields import Fields
 
 MOST_NODES = 20_000  # of one group
 

@@ -28,6 +28,16 @@ def el(name: str, *children: str, **attributes: object) -> str:
     return f"<{name}{given}>{''.join(children)}</{name}>"
 
 
+def section(title: str, text: str, *inner: str) -> str:
+    """A section of the page; `text` is markup."""
+    return el("section", el("h2", escape(title)), el("p", text), *inner)
+
+
+def short(resource: str) -> str:
+    """A resource without its domain: ``gpu`` for ``nvidia.com/gpu``."""
+    return resource.rpartition("/")[2]
+
+
 def _number(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 

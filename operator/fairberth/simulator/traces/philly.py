@@ -12,10 +12,9 @@ from fairberth.model import keys
 from fairberth.model.amounts import PODS, Amounts
 from fairberth.model.objects import Tenant
 from fairberth.model.workload import Node, Pod
-from fairberth.simulator.arrivals import grouped
-from fairberth.simulator.scenario import Arrival, Scenario, in_order
+from fairberth.simulator.scenario import Arrival, Scenario, grouped, in_order
 from fairberth.simulator.times import DAY, SECOND
-from fairberth.simulator.traces import Row, rows, setup_of
+from fairberth.simulator.traces.tables import Row, rows, setup_of, sized
 
 GPU = "nvidia.com/gpu"
 LARGEST = 8  # GPUs of the largest node: a larger job is a gang of several pods
@@ -39,7 +38,7 @@ def scenario(folder: Path, scale: float) -> Scenario:
         nodes=nodes,
         arrivals=in_order(arrival for row in jobs for arrival in _pods(row)),
         notes=(
-            f"The cluster is {scale:g} times the published one: {len(nodes)} nodes with {gpus} GPUs.",
+            f"The cluster is {sized(scale)}: {len(nodes):,} nodes with {gpus:,} GPUs.",
             "Weights follow the virtual clusters' sizes (8 nodes count 1). The log knows GPUs only, no CPUs or memory.",
             "A job of more than 8 GPUs is a gang of pods that start together or not at all.",
         ),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairberth.model.faults import Fault
-from fairberth.simulator.fields import Fields
+from fairberth.simulator.reading.fields import Fields
 
 _METADATA: Final = (
     *("annotations", "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "finalizers"),

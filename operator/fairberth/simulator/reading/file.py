@@ -18,13 +18,13 @@ from fairberth.model.objects import CapacityPool
 from fairberth.model.workload import Namespace, Node
 from fairberth.policy.configuration import Spec, key_of, resolve
 from fairberth.policy.snapshot import Setup
-from fairberth.simulator.arrivals import Entry, pods_of
-from fairberth.simulator.documents import Document, FaultyFile, Found, Place, parse, read
-from fairberth.simulator.envelope import faults_around_spec
-from fairberth.simulator.fields import Fields
-from fairberth.simulator.hosts import read_namespace, read_node
+from fairberth.simulator.reading.arrivals import Entry, pods_of
+from fairberth.simulator.reading.documents import Document, FaultyFile, Found, Place, parse, read
+from fairberth.simulator.reading.envelope import faults_around_spec
+from fairberth.simulator.reading.fields import Fields
+from fairberth.simulator.reading.hosts import read_namespace, read_node
+from fairberth.simulator.reading.sketch import GROUP_VERSION, Sketch
 from fairberth.simulator.scenario import Scenario, in_order, labelled
-from fairberth.simulator.sketch import GROUP_VERSION, Sketch
 
 DEFAULT_POOL = "default"
 
@@ -148,6 +148,11 @@ class _Reader:
             nodes=tuple(self._nodes[name] for name in sorted(self._nodes)),
             arrivals=in_order(arrival for entry in sketch.entries for arrival in pods_of(entry, homes[entry.path])),
             moments=tuple(sorted(sketch.moments, key=lambda moment: moment.at)),
+            notes=tuple(
+                f"Pool {pool.name} may grow, but no nodes are bought here: what is admitted beyond its room never runs."
+                for pool in setup.pools.values()
+                if pool.grows
+            ),
         )
 
     def _setup(self) -> Setup:

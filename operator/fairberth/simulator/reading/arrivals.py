@@ -13,8 +13,8 @@ from fairberth.model import keys
 from fairberth.model.amounts import PODS, Amounts
 from fairberth.model.selectors import Constraints, Selector, Toleration
 from fairberth.model.workload import Millis, Pod
-from fairberth.simulator.fields import Fields
-from fairberth.simulator.scenario import Arrival
+from fairberth.simulator.reading.fields import Fields
+from fairberth.simulator.scenario import Arrival, grouped
 from fairberth.simulator.times import TimeError, parse_moment
 
 MOST_PODS = 500_000  # of one entry: beyond that it is a slip of the keyboard
@@ -162,8 +162,3 @@ def pods_of(entry: Entry, namespace: str) -> Iterator[Arrival]:
         pod = replace(first, uid=f"{namespace}/{name}", name=name, created=at, labels=labels)
         durations = template.run_for
         yield Arrival(pod, durations[index % len(durations)] if durations else None)
-
-
-def grouped(labels: dict[str, str], group: str, size: int) -> dict[str, str]:
-    """Labels of a member of a group that starts together or not at all."""
-    return {**labels, keys.GROUP: group, keys.GROUP_SIZE: str(size)}

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from fairberth.model.workload import Millis
 from fairberth.simulator.history import History
+from fairberth.simulator.page.svg import Frame, el, nice
 from fairberth.simulator.report import Report, TenantReport, dominant, part
 from fairberth.simulator.scenario import Moment
-from fairberth.simulator.svg import Frame, el, nice
 
 COLOURS: Final = 10  # as many as page.css names
 _WIDTH: Final = 1080.0
@@ -56,9 +56,10 @@ def waiting_series(history: History, report: Report) -> list[Series]:
 
 def _gathered(by_name: Mapping[str, Sequence[float]], colour: Mapping[str, str]) -> list[Series]:
     series = [Series(name, colour[name], tuple(v)) for name, v in by_name.items() if colour[name] != _GREY]
-    rest = [values for name, values in by_name.items() if colour[name] == _GREY]
+    rest = {name: values for name, values in by_name.items() if colour[name] == _GREY}
     if rest:
-        series.append(Series(_OTHERS, _GREY, tuple(sum(column) for column in zip(*rest, strict=True))))
+        name = next(iter(rest)) if len(rest) == 1 else _OTHERS
+        series.append(Series(name, _GREY, tuple(sum(column) for column in zip(*rest.values(), strict=True))))
     return series
 
 

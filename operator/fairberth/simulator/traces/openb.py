@@ -1,6 +1,6 @@
 """Alibaba's GPU-sharing cluster: real nodes, filled with real pods that arrive in their order and never leave.
 
-As the authors of the trace use it: a replay by their real ends would leave the cluster close to empty.
+As the authors of the trace use it: a replay by its real times would leave the cluster close to empty.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from pathlib import Path
 from fairberth.model import keys
 from fairberth.model.amounts import CPU, MEMORY, PODS, Amounts
 from fairberth.model.objects import Tenant
-from fairberth.model.workload import Node, Pod
-from fairberth.simulator.scenario import Arrival, Scenario, in_order
-from fairberth.simulator.times import HOUR, SECOND
-from fairberth.simulator.traces import Row, rows, setup_of
+from fairberth.model.workload import Millis, Node, Pod
+from fairberth.simulator.scenario import Arrival, Scenario
+from fairberth.simulator.times import MINUTE, SECOND
+from fairberth.simulator.traces.tables import Row, rows, setup_of, sized
 
 GPU_MILLI = "nvidia.com/gpu-milli"
+BETWEEN = SECOND  # from one pod to the next
+AFTERWARDS = 15 * MINUTE
 DEFAULT_LEVELS = {"ls": 4, "guaranteed": 4, "burstable": 4, "be": 6}  # by QoS class; best effort is batch
 
 
@@ -25,19 +27,20 @@ def scenario(folder: Path, scale: float) -> Scenario:
     tenants = [Tenant(name, namespaces=(name,), default_level=level) for name, level in DEFAULT_LEVELS.items()]
     setup, namespaces = setup_of(*tenants)
     nodes = tuple(_nodes(folder / "nodes.csv", scale))
-    arrivals = in_order(_arrival(row) for row in rows(folder / "pods.csv.gz"))
+    pods = sorted(rows(folder / "pods.csv.gz"), key=lambda row: int(row["creation_time"]))
     gpus = sum(node.allocatable[GPU_MILLI] for node in nodes) // 1000
     return Scenario(
         name="openb",
         text="Alibaba's GPU-sharing cluster (FGD, ATC'23): pods arrive in their order and never leave.",
         start=0,
-        end=max((arrival.at for arrival in arrivals), default=0) + HOUR,
+        end=len(pods) * BETWEEN + AFTERWARDS,
         setup=setup,
         namespaces=namespaces,
         nodes=nodes,
-        arrivals=arrivals,
+        arrivals=tuple(_arrival(row, index * BETWEEN) for index, row in enumerate(pods)),
         notes=(
-            f"The cluster is {scale:g} times the published one: {len(nodes)} nodes with {gpus} GPUs.",
+            f"The cluster is {sized(scale)}: {len(nodes):,} nodes with {gpus:,} GPUs.",
+            "Pods come in the order of their creation, one per second, and stay.",
             "Tenants are the trace's QoS classes, with equal weights; BE is batch (P6), the others standard (P4).",
             f"Parts of a GPU count as {GPU_MILLI}; that one pod's part must come from one device is not modelled.",
         ),
@@ -57,7 +60,7 @@ def _nodes(path: Path, scale: float) -> Iterator[Node]:
         yield Node(row["sn"], 0, Amounts(allocatable), {"gpu.model": row["model"]} if row["model"] else {})
 
 
-def _arrival(row: Row) -> Arrival:
+def _arrival(row: Row, at: Millis) -> Arrival:
     asked = {
         CPU: int(row["cpu_milli"]),
         MEMORY: int(row["memory_mib"]) << 20,
@@ -68,7 +71,7 @@ def _arrival(row: Row) -> Arrival:
         uid=row["name"],
         namespace=row["qos"].lower(),
         name=row["name"],
-        created=int(row["creation_time"]) * SECOND,
+        created=at,
         requests=Amounts(asked),
         scheduler=keys.SCHEDULER,
         gated=True,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fairberth.model.workload import Millis
-from fairberth.simulator.arrivals import read_entry
-from fairberth.simulator.fields import Fields
-from fairberth.simulator.hosts import read_group
+from fairberth.simulator.reading.arrivals import read_entry
+from fairberth.simulator.reading.fields import Fields
+from fairberth.simulator.reading.hosts import read_group
 from fairberth.simulator.scenario import Moment
 from fairberth.simulator.times import HOUR, TimeError, parse_clock, parse_moment
 

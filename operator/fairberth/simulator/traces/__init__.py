@@ -1,0 +1,1 @@
+"""Real traces as scenarios."""
