@@ -37,7 +37,9 @@ def run(figures: Figures) -> None:
     started = time.perf_counter()
     first = world.state.snapshot(world.now)
     turn = admit(first)
-    figures.add(f"turn, cold: {WAITING} waiting, {len(turn.admissions)} admitted", time.perf_counter() - started, "s", at_most=1)
+    figures.add(
+        f"turn, cold: {WAITING} waiting, {len(turn.admissions)} admitted", time.perf_counter() - started, "s", at_most=1
+    )
     world.turn()
     arrivals, ends = [], []
     running = [p for p in world.state.pods.values() if p.node][:40]

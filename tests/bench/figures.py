@@ -28,7 +28,9 @@ class Figures:
 
     rows: list[Figure] = field(default_factory=list)
 
-    def add(self, name: str, value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None) -> None:
+    def add(
+        self, name: str, value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None
+    ) -> None:
         """Add one; an aim is a bound from above or from below, in the same unit."""
         figure = Figure(name, value, unit)
         if at_most is not None:

@@ -67,7 +67,7 @@ class _Run:
             steps += 1
             if steps % _STEPS_BETWEEN_WORD == 0:
                 watch(self._arrived / len(self._scenario.arrivals))
-        self._sample_before(end + 1)
+        self._sample_before(end)
         self._note_levels()
         self._world.check()
         watch(1.0)
@@ -137,7 +137,8 @@ class _Run:
     # -- sampling -------------------------------------------------------------------------------------------------
 
     def _sample_before(self, now: Millis) -> None:
-        """The samples that are due before `now`. Between events nothing changes, so they are all alike."""
+        """The samples that are due before `now` (each stands for the time until the next). Between events nothing
+        changes, so they are all alike."""
         last: Sample | None = None
         while self._next_sample < now:
             last = self._sample() if last is None else replace(last, at=self._next_sample)

@@ -65,7 +65,9 @@ def rough(resource: str, amount: int) -> str:
     if resource == CPU:
         return f"{amount / 1000:,.0f} cpu"
     if resource == MEMORY:
-        size, unit = next((s, u) for s, u in ((1 << 40, "Ti"), (1 << 30, "Gi"), (1, "bytes")) if amount >= 10 * s or s == 1)
+        size, unit = next(
+            (s, u) for s, u in ((1 << 40, "Ti"), (1 << 30, "Gi"), (1, "bytes")) if amount >= 10 * s or s == 1
+        )
         return f"{amount / size:,.0f} {unit} memory"
     return f"{amount:,} {short(resource)}"
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from fairberth.api import decode
-from fairberth.model.amounts import PODS, Amounts, QuantityError
+from fairberth.model.amounts import PODS, Amounts
 from fairberth.model.faults import Fault, InvalidInput
 from fairberth.model.selectors import Taint
 from fairberth.model.workload import Namespace, Node
@@ -50,11 +50,13 @@ def read_node(body: Mapping[str, Any]) -> Node:
     status = body.get("status")
     if not isinstance(status, dict) or not status.get("allocatable"):
         faults.append(Fault("status.allocatable", "is required"))
+    else:
+        Fields(status, "status", faults).amounts("allocatable")
     if faults:
         raise InvalidInput("Node", tuple(faults))
     try:
         return decode.node_of({**body, "status": {"conditions": _READY, **body["status"]}})
-    except (msgspec.ValidationError, QuantityError) as error:
+    except msgspec.ValidationError as error:
         raise InvalidInput("Node", (_converted(error),)) from None
 
 
