@@ -1,8 +1,8 @@
 """A run: a virtual clock that jumps from event to event, and turns as the production wheel takes them.
 
 At one moment pods first end, then arrive, then a turn follows if anything changed, at most one per `roundInterval`.
-There is no turn without a change: ages only change the order of those who may go, and a turn ends when nobody may
-(a law of the engine; `tests/unit/simulator` holds it to that).
+Admissions are a change too, as long as somebody waits. Without a change there is no turn: ages only change the order
+of those who may go, and after a turn that admitted nobody, nobody may (`tests/unit/simulator` holds the engine to it).
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ class _Run:
 
     def _turn(self, now: Millis) -> None:
         turn = self._world.turn(now)
-        self._last_turn, self._due, self._refusals = now, None, turn.refusals
+        self._last_turn, self._refusals = now, turn.refusals
+        self._due = now + self._interval if turn.admissions and turn.refusals else None
         history = self._history
         history.turns += 1
         for admission in turn.admissions:

@@ -32,9 +32,11 @@ def list_map(*keys: str) -> dict[str, Any]:
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
 
 
-def rules(*of: tuple[str, str]) -> dict[str, Any]:
-    """CEL rules: (rule, message)."""
-    return {"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in of]}
+def rules(*of: tuple[str, str] | tuple[str, str, str]) -> dict[str, Any]:
+    """CEL rules: (rule, message), or (rule, message, path of the field below that is at fault)."""
+    return {
+        "x-kubernetes-validations": [dict(zip(("rule", "message", "fieldPath"), rule, strict=False)) for rule in of]
+    }
 
 
 SET: Final = {"x-kubernetes-list-type": "set"}

@@ -80,6 +80,7 @@ _LIMIT_COVERS_GUARANTEE = (
     "!has(self.limit) || !has(self.guaranteed) || self.guaranteed.all(r, !(r in self.limit) || "
     "quantity(string(self.limit[r])).compareTo(quantity(string(self.guaranteed[r]))) >= 0)",
     "limit must not be below guaranteed",
+    ".limit",
 )
 
 
