@@ -1,6 +1,5 @@
 """Our kinds on a real API server: good examples are accepted and completed, bad ones refused with the field named."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ PLURALS = {
 
 
 @pytest.fixture(scope="module")
-def served(plane: ControlPlane) -> Iterator[Api]:
+def served(plane: ControlPlane) -> Api:
     plane.kubectl("apply", "--server-side", "-f", str(ROOT / "crds"))
     plane.kubectl("wait", "--for=condition=Established", "-f", str(ROOT / "crds"), "--timeout=60s")
-    yield plane.api
+    return plane.api
 
 
 def create(api: Api, example: dict[str, Any], name: str) -> Any:

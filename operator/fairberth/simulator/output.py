@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from fairberth.simulator.figures import Count, Report, TenantReport
 from fairberth.simulator.history import Peak
-from fairberth.simulator.report import Count, Report, TenantReport
 from fairberth.simulator.times import DAY, SECOND, brief, clock
 
 _DIGITS = 4

@@ -35,14 +35,14 @@ def test_all_faults_are_reported_at_once() -> None:
 
 
 def test_a_typo_is_answered_with_what_was_meant() -> None:
-    with pytest.raises(InvalidInput, match="did you mean `weight`"):
+    with pytest.raises(InvalidInput, match=r"did you mean `weight`"):
         manifest({"kind": "Tenant", "metadata": {"name": "a"}, "spec": {"wieght": 1}})
 
 
 def test_an_unknown_kind_and_a_missing_name_are_faults() -> None:
-    with pytest.raises(InvalidInput, match="kind: 'Tennant' is none of"):
+    with pytest.raises(InvalidInput, match=r"kind: 'Tennant' is none of"):
         manifest({"kind": "Tennant", "metadata": {"name": "a"}})
-    with pytest.raises(InvalidInput, match="metadata.name: is missing"):
+    with pytest.raises(InvalidInput, match=r"metadata\.name: is missing"):
         manifest({"kind": "Tenant", "metadata": {}})
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from fairberth.model.amounts import CPU
 from fairberth.policy.engine import admit
+from fairberth.policy.ledger import Ledger
 from fairberth.simulator.books import InvariantBroken
 from fairberth.simulator.output import as_json
 from fairberth.simulator.reading import file
@@ -157,7 +158,11 @@ def test_an_engine_that_forgets_a_limit_is_caught():
     generous = day(arrivals, tenant("a"))
 
     def decide(snapshot):
-        return admit(dataclasses.replace(snapshot, setup=generous.setup, ledger=World(generous)._state.ledger))
+        return admit(
+            dataclasses.replace(
+                snapshot, setup=generous.setup, ledger=Ledger(generous.setup.tenants, generous.setup.hierarchy)
+            )
+        )
 
     with pytest.raises(InvariantBroken, match="a holds 3000 of cpu in pool default, above its limit of 2000"):
         run(limited, decide)
@@ -192,7 +197,7 @@ def random_day(seed: int):
     return day("\n".join(random_entry(index, lot) for index in range(14)), *tenants, policy(f"types: [{types}]"))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_after_a_turn_that_admitted_nobody_nobody_goes_however_old_the_waiting_are(seed):
     # This is why a run needs no turns between its events.
     scenario = random_day(seed)
@@ -209,7 +214,7 @@ def test_after_a_turn_that_admitted_nobody_nobody_goes_however_old_the_waiting_a
     assert waiting > 0
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_books_and_ledger_agree_after_any_day(seed):
     history = run(random_day(seed))  # checks each step itself, and everything at the end
     assert any(life.ended is not None for life in history.lives.values())

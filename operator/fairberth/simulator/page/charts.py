@@ -8,9 +8,10 @@ from html import escape
 from typing import Any, Final
 
 from fairberth.model.workload import Millis
+from fairberth.simulator.figures import Report, TenantReport
 from fairberth.simulator.history import History
 from fairberth.simulator.page.svg import Frame, el, nice
-from fairberth.simulator.report import Report, TenantReport, dominant, part
+from fairberth.simulator.report import dominant, part
 from fairberth.simulator.scenario import Moment
 
 COLOURS: Final = 10  # as many as page.css names

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from fairberth.model.workload import Millis
+from fairberth.simulator.figures import Count, Report, TenantReport
 from fairberth.simulator.history import History, Life
 from fairberth.simulator.page import charts
 from fairberth.simulator.page.svg import el, section
-from fairberth.simulator.report import Count, Report, TenantReport
 from fairberth.simulator.times import DAY, HOUR, MINUTE, SECOND, brief
 
 

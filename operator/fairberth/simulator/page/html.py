@@ -7,10 +7,10 @@ from importlib import resources
 
 from fairberth.model.amounts import CPU, MEMORY, PODS
 from fairberth.model.workload import Millis
+from fairberth.simulator.figures import Report
 from fairberth.simulator.history import History
 from fairberth.simulator.page import grids, pictures
 from fairberth.simulator.page.svg import el, section, short
-from fairberth.simulator.report import Report
 from fairberth.simulator.times import DAY, brief, clock
 
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from html import escape
 
+from fairberth.simulator.figures import Report
 from fairberth.simulator.history import History
 from fairberth.simulator.page import charts
 from fairberth.simulator.page.charts import Series
 from fairberth.simulator.page.svg import el, section, short
-from fairberth.simulator.report import Report
 
 
 def shares(history: History, report: Report) -> str:
