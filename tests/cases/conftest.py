@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases.format import CaseError, read
+pytest.register_assert_rewrite("tests.cases.runner")
+
+from tests.cases.format import CaseError, read  # noqa: E402 # after the line above, or its asserts stay mute
 
 DATA = Path(__file__).parent / "data"
 
