@@ -90,8 +90,7 @@ def test_windows_cost_no_fairness(a: int, b: int, steps: int, window: int | None
     made.turn()
     held = {name: len(made.running(name)) for name in ("a", "b")}
     spread = abs(Fraction(held["a"], a) - Fraction(held["b"], b))
-    per_round = 0 if window is None else max(window, 1)
-    assert spread <= max(Fraction(1, a), Fraction(1, b)) + per_round
+    assert spread <= max(Fraction(1, a), Fraction(1, b))
 
 
 offers = st.lists(

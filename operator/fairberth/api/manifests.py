@@ -37,11 +37,28 @@ def manifest(obj: Mapping[str, Any]) -> Value:
         raise InvalidInput(where, (Fault("kind", f"{kind!r} is none of {', '.join(_KINDS)}"),))
     if not name:
         raise InvalidInput(where, (Fault("metadata.name", "is missing"),))
+    top = tuple(sorted(_top_level(obj)))
+    if top:
+        raise InvalidInput(where, top)
     read = _read(_KINDS[kind], {"spec": obj.get("spec") or {}}, where)
     faults = tuple(sorted(_faults(read, name)))
     if faults:
         raise InvalidInput(where, faults)
     return _value(read, name, _created(obj))
+
+
+def _top_level(obj: Mapping[str, Any]) -> Iterator[Fault]:
+    known = ("apiVersion", "kind", "metadata", "spec", "status")
+    for name in obj:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            yield Fault(str(name), "is not a field here" + (f"; did you mean `{close[0]}`?" if close else ""))
+    if obj.get("apiVersion", API_VERSION) != API_VERSION:
+        yield Fault("apiVersion", f"{obj['apiVersion']!r} is not {API_VERSION}")
+    try:
+        _created(obj)
+    except ValueError:
+        yield Fault("metadata.creationTimestamp", f"{obj['metadata']['creationTimestamp']!r} is not a time")
 
 
 def in_force(obj: Mapping[str, Any]) -> Value | None:

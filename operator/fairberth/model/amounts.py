@@ -7,6 +7,7 @@ is a named operation, so that nobody mixes amounts with limits, where an absent 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from typing import Final
@@ -23,6 +24,9 @@ _SUFFIXES: Final[Mapping[str, Decimal]] = {
     "n": Decimal("1e-9"),
 }
 
+# A number with a suffix or an exponent, not both (`k8s.io/apimachinery/pkg/api/resource`).
+_QUANTITY: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?", re.ASCII)
+
 
 class QuantityError(ValueError):
     """A text that is not a Kubernetes quantity; the message quotes it."""
@@ -35,7 +39,9 @@ def parse_quantity(resource: str, text: str | int | float) -> int:
     """
     if isinstance(text, int) and not isinstance(text, bool):
         return text * 1000 if resource == CPU else text
-    raw = str(text).strip()
+    raw = str(text)
+    if _QUANTITY.fullmatch(raw) is None:
+        raise QuantityError(f"{raw!r} is not a quantity (examples: 500m, 2, 1.5, 4Gi)")
     number, factor = _split(raw)
     try:
         with localcontext() as context:

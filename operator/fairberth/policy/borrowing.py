@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fairberth.model.amounts import NOTHING, Amounts
+from fairberth.model.amounts import NOTHING, PODS, Amounts
 from fairberth.model.objects import NO_QUOTA, Quota, Tenant
 from fairberth.model.reasons import Reason
 from fairberth.policy.hierarchy import Hierarchy
@@ -144,6 +144,8 @@ class Claims:
 
 def _first_above(held: Amounts, asked: Amounts, guaranteed: Amounts) -> str | None:
     for resource in sorted(asked):
+        if resource == PODS and PODS not in guaranteed:
+            continue  # every pod is one of `pods`: that alone does not make it borrow
         if asked[resource] > 0 and held[resource] + asked[resource] > guaranteed[resource]:
             return resource
     return None

@@ -99,6 +99,7 @@ class Market:
         self._fair_band = fair_band
         self._debt_of = debt_of
         self.offers: dict[str, Offer] = {}
+        self._behind: dict[str, Offer] = {}
         self._by_rank: list[tuple[Rank, str]] = []
         self._by_debt: dict[tuple[int, int], list[tuple[int, Rank, str]]] = {}
 
@@ -110,9 +111,27 @@ class Market:
             entry = (self._debt_of(offer.tenant), offer.rank, offer.tenant)
             heappush(self._by_debt.setdefault(offer.rivals, []), entry)
 
-    def drop(self, tenant: str) -> None:
-        """The tenant offers nothing (more)."""
+    def drop(self, tenant: str, behind: Offer | None = None) -> None:
+        """The tenant offers nothing (more); `behind` is what it would offer if its window were not full."""
         self.offers.pop(tenant, None)
+        if behind is not None:
+            self._behind[tenant] = behind
+
+    def passes_over_a_poorer(self, offer: Offer) -> bool:
+        """Whether somebody behind a full window could contend with the offer, and owes less than its tenant."""
+        return any(
+            other.rivals == offer.rivals
+            and other.score >= offer.score - self._fair_band
+            and self._owes_less(other.tenant, offer.tenant)
+            for other in self._behind.values()
+        )
+
+    def _owes_less(self, one: str, other: str) -> bool:
+        """Compared where their paths part, as siblings."""
+        for mine, theirs in zip(self._paths[one], self._paths[other], strict=False):
+            if mine != theirs:
+                return self._debt_of(mine) < self._debt_of(theirs)
+        return False
 
     def pick(self) -> tuple[Offer, Offer]:
         """The best offer, and the one that goes (often the same)."""

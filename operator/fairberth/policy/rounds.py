@@ -1,9 +1,10 @@
 """One pool's turn: rounds until one admits nothing (design §5.2 and §5.3).
 
 In each step of a round every tenant offers its first candidate whose window is open; the picker says whose goes; it
-is checked (§5.4) and either goes or its whole lane is refused, and then the next step follows. Within a turn room
-only shrinks, so a refused lane stays refused, except for `BorrowingDenied`: it is asked again in the next round where
-others gave up their claims.
+is checked (§5.4) and either goes or its whole lane is refused, and then the next step follows. A round also ends
+where it would pass over a tenant that owes less and only waits behind its full window (docs/decisions/001-windows.md).
+Within a turn room only shrinks, so a refused lane stays refused, except for `BorrowingDenied`: it is asked again in the
+next round where others gave up their claims.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fairberth.policy.ledger import Ledger
 from fairberth.policy.nodes import Room
 from fairberth.policy.picker import Debts, Market, Offer
 from fairberth.policy.progress import Progress, asked_by
-from fairberth.policy.scoring import Rank, Score, score
+from fairberth.policy.scoring import Score, score
 from fairberth.policy.snapshot import Candidate, Snapshot
 from fairberth.policy.verdict import Verdict
 from fairberth.policy.windows import Windows
@@ -126,6 +127,8 @@ class PoolTurn:
         admitted = 0
         while market.offers:
             offer, progress = self._pick(market)
+            if market.passes_over_a_poorer(offer):
+                break
             went = self._try(offer, progress)
             for candidate in went:
                 windows.count(offer.tenant, candidate.team, forced=offer.forced)
@@ -137,32 +140,34 @@ class PoolTurn:
     # -- whose turn -----------------------------------------------------------------------------------------------
 
     def _offer(self, tenant: str, lanes: Sequence[Progress], windows: Windows, market: Market) -> None:
-        """Put forward the tenant's highest-ranked lane whose window is open, or nothing."""
-        now, scoring = self._snapshot.now, self._snapshot.setup.policy.scoring
+        """Put forward the tenant's highest-ranked lane whose window is open; or say what waits behind a full window."""
+        best: tuple[Offer, Progress] | None = None
+        behind: Offer | None = None
         may_force = windows.may_force(tenant)
-        best: tuple[Rank, bool, Progress] | None = None
         for progress in lanes:
-            if not progress.waits or not windows.open(tenant, progress.lane.key.team):
+            if not progress.waits:
                 continue
-            head = progress.head
-            if self._state.closed(head) is not None and (refusal := self._refusal(progress)) is not None:
+            if self._state.closed(progress.head) is not None and (refusal := self._refusal(progress)) is not None:
                 self._refuse(tenant, progress, refusal, ())
                 continue
-            standing = progress.standing(now, scoring)
-            forced = standing.starving and may_force
-            total = standing.forced if forced else standing.total
-            if best is not None and -total > best[0][0]:
-                continue
-            rank = (-total, head.classified.raw, *head.order)
-            if best is None or rank < best[0]:
-                best = (rank, forced, progress)
+            offer = self._standing(tenant, progress, may_force=may_force)
+            if not windows.open(tenant, progress.lane.key.team):
+                behind = offer if behind is None or offer.rank < behind.rank else behind
+            elif best is None or offer.rank < best[0].rank:
+                best = (offer, progress)
         if best is None:
-            market.drop(tenant)
-            return
-        rank, forced, progress = best
-        key = progress.lane.key
-        self._offered[tenant] = progress
-        market.put(Offer(tenant, rank, key.value, key.level, -rank[0], forced))
+            market.drop(tenant, behind)
+        else:
+            self._offered[tenant] = best[1]
+            market.put(best[0])
+
+    def _standing(self, tenant: str, progress: Progress, *, may_force: bool) -> Offer:
+        standing = progress.standing(self._snapshot.now, self._snapshot.setup.policy.scoring)
+        key, head = progress.lane.key, progress.head
+        forced = standing.starving and may_force
+        total = standing.forced if forced else standing.total
+        rank = (-total, head.classified.raw, *head.order)
+        return Offer(tenant, rank, key.value, key.level, total, forced)
 
     def _pick(self, market: Market) -> tuple[Offer, Progress]:
         """Whose offer is tried now."""
