@@ -252,9 +252,10 @@ class ClusterState:
         for uid, ends in sorted(self._ending.items()):
             pod = self.pods[uid]
             node = self.usage.nodes.get(pod.node)
-            if uid not in self._lost and pod.node and ends + timeout <= now and (node is None or not node.ready):
-                self._lost.add(uid)
-                self._unplace(uid)
+            lost = bool(pod.node) and ends + timeout <= now and (node is None or not node.ready)
+            if lost != (uid in self._lost):
+                (self._lost.add if lost else self._lost.discard)(uid)
+                self._place(pod)
 
     def drift(self) -> tuple[str, ...]:
         """Where the ledger's sums disagree with each other (`Ledger.drift`)."""
