@@ -90,19 +90,22 @@ def _conflicts(chosen: Specs, last_good: Specs) -> _Found:
     """Objects that cannot be in force together."""
     tenants = {s.name: s for s in chosen.values() if isinstance(s, Tenant)}
     changed = {key for key, spec in chosen.items() if last_good.get(key) != spec}
-    cycles = list(_cycles(tenants))
+    cycles = list(_cycles(tenants, changed))
     yield from cycles
     if not cycles:
         yield from _guarantee_sums(tenants, changed)
     yield from _levels([s for s in chosen.values() if isinstance(s, PrioritySLA)], changed)
 
 
-def _cycles(tenants: Mapping[str, Tenant]) -> _Found:
+def _cycles(tenants: Mapping[str, Tenant], changed: set[ObjectKey]) -> _Found:
     for tenant in tenants.values():
         path = [tenant.name]
         while (parent := tenants[path[-1]].parent) in tenants and parent not in path:
             path.append(parent)
-        if parent == tenant.name:
+        if parent != tenant.name:
+            continue
+        new = any(ObjectKey("Tenant", name) in changed for name in path)
+        if key_of(tenant) in changed or not new:
             yield key_of(tenant), Fault("spec.parent", f"is a cycle: {' → '.join([*path, parent])}")
 
 
