@@ -82,14 +82,19 @@ def test_weights_one_two_three_share_a_full_cluster_one_to_two_to_three(product:
     product.tenant("four", weight=6)
     submit(api, "four", numbered("four", 60))
     # Half of what everybody holds ends, one by one; the newcomer has half of all weight, so all of that is its own.
-    running = [pod for pod in pods if pod["spec"].get("nodeName")]
-    for pod in running[::2]:
+    counts = bound(pods)
+    for pod in (pod for name in everybody for pod in _placed(pods, name)[: counts[name] // 2]):
         api.delete("pods", pod["metadata"]["name"], pod["metadata"]["namespace"])
         pods = api.wait_all("pods", partial(_full_without, gone=pod["metadata"]["uid"]))
     assert never_overcommitted(pods)
     counts = bound(pods)
     assert sum(counts.values()) == ROOM
     _expect_shares(counts, {"one": 1, "two": 2, "three": 3, "four": 6})
+
+
+def _placed(pods: Sequence[Object], namespace: str) -> list[Object]:
+    mine = [p for p in pods if p["metadata"]["namespace"] == namespace and p["spec"].get("nodeName")]
+    return sorted(mine, key=lambda pod: str(pod["metadata"]["name"]))
 
 
 def _full_without(pods: Sequence[Object], gone: str) -> bool:

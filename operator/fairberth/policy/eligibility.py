@@ -43,6 +43,7 @@ class PoolState:
     claims: Claims
     _closed: dict[_Ask, Verdict] = field(default_factory=dict)
     _open: dict[_Ask, None] = field(default_factory=dict)
+    _found: dict[_Ask, str] = field(default_factory=dict)  # since anything was last taken or given back
     _unbounded: dict[str, bool] = field(default_factory=dict)
 
     def free(self) -> Amounts:
@@ -73,6 +74,8 @@ class PoolState:
         key = _ask(candidate)
         if (known := self._closed.get(key)) is not None:
             return known
+        if (node := self._found.get(key)) is not None:
+            return node
         found = self._look(key)
         if isinstance(found, Verdict) and len(self._open) <= _MOST_LOOKED_AT:
             # The pool is filling up: see at once who else finds no room any more.
@@ -92,6 +95,7 @@ class PoolState:
             self._open.pop(key, None)
         else:
             self._open[key] = None
+            self._found[key] = found
         return found
 
     def _node(self, asked: Amounts, constraints: Constraints, level: int) -> str | Verdict:
@@ -115,6 +119,7 @@ class PoolState:
         else:
             self.room.take_anywhere(pod.requests)
         self.ledger.charge(pod.uid, self.charge(lane, candidate))
+        self._found.clear()
         return nominated
 
     def give_back(self, candidate: Candidate, nominated: str) -> None:
@@ -126,6 +131,7 @@ class PoolState:
             self.room.take_anywhere(back)
         self.ledger.release(candidate.pod.uid)
         self._closed.clear()
+        self._found.clear()
 
 
 def cordoned(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:

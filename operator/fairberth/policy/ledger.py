@@ -49,6 +49,7 @@ class Ledger:
         self._tenants = tenants
         self._paths = hierarchy.paths
         self._charges: MutableMapping[str, Charge] = {}
+        self._lent = False  # to a fork, which must not see what happens here from now on
         self._subtree: dict[tuple[str, str], Amounts] = {}
         self._teams: dict[tuple[str, str, str], Amounts] = {}
         self._levels: dict[tuple[str, int], Amounts] = {}
@@ -56,7 +57,9 @@ class Ledger:
 
     def fork(self) -> Ledger:
         """A copy to try decisions on: what happens to it does not touch this one."""
+        self._lent = True
         twin = Ledger.__new__(Ledger)
+        twin._lent = False
         twin._tenants, twin._paths = self._tenants, self._paths
         twin._charges = ChainMap({}, self._charges)
         twin._subtree, twin._teams = dict(self._subtree), dict(self._teams)
@@ -133,7 +136,7 @@ class Ledger:
             return
         if known is not None:
             self.release(uid)
-        self._charges[uid] = charge
+        self._own()[uid] = charge
         self._book(charge, charge.amounts, 1)
 
     def release(self, uid: str) -> Charge:
@@ -148,10 +151,17 @@ class Ledger:
         self._book(charge, charge.amounts.times(-1), -1)
         return charge
 
+    def _own(self) -> MutableMapping[str, Charge]:
+        """The charges, to write to: copied first where a fork looks at them (once for all its forks)."""
+        if self._lent:
+            self._charges, self._lent = dict(self._charges), False
+        return self._charges
+
     def _forget(self, uid: str) -> None:
-        if isinstance(self._charges, ChainMap) and uid not in self._charges.maps[0]:
-            self._charges = dict(self._charges)  # a fork lets go of what its origin holds: rare, so it pays for it
-        del self._charges[uid]
+        charges = self._own()
+        if isinstance(charges, ChainMap) and uid not in charges.maps[0]:
+            self._charges = charges = dict(charges)  # a fork lets go of what its origin holds: rare, so it pays for it
+        del charges[uid]
 
     def _book(self, charge: Charge, amounts: Amounts, pods: int) -> None:
         for tenant in self._paths.get(charge.tenant, (charge.tenant,)):

@@ -24,6 +24,9 @@ _PATCHES = {
     "apply": "application/apply-patch+yaml",
 }
 
+# What a kept connection says when the server gave it up meanwhile.
+_CLOSED_BY_SERVER = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ssl.SSLEOFError)
+
 
 class ApiError(Exception):
     """The server refused; `status` is the HTTP code, `reason` and `body` are the Status object's."""
@@ -219,7 +222,7 @@ class Api:
         except (http.client.HTTPException, OSError) as error:
             connection.close()
             self._local.connection = None
-            if reused and isinstance(error, http.client.RemoteDisconnected | BrokenPipeError):
+            if reused and isinstance(error, _CLOSED_BY_SERVER):
                 return self._send(method, url, data, headers)  # the server had closed an idle connection
             raise
 

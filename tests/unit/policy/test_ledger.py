@@ -125,6 +125,17 @@ def test_what_happens_to_a_fork_does_not_touch_its_origin() -> None:
     assert fork.drift() == books.drift() == ()
 
 
+def test_what_happens_to_the_origin_afterwards_does_not_touch_its_forks() -> None:
+    books = tree()
+    books.acquire("u1", charge("a"))
+    fork = books.fork()
+    second = fork.fork()
+    books.release("u1")
+    books.acquire("u2", charge("b"))
+    assert dict(fork.charges()) == dict(second.charges()) == {"u1": charge("a")}
+    assert fork.drift() == second.drift() == books.drift() == ()
+
+
 def test_a_cycle_of_parents_is_no_hierarchy() -> None:
     with pytest.raises(ValueError, match="above itself"):
         Hierarchy.of((tenant("a", parent="b"), tenant("b", parent="a")))
