@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +49,8 @@ from fairberth.state.facts import Fact
 
 _log = logging.getLogger("fairberth")
 T = TypeVar("T")
+
+LAST_WRITES = 10.0  # seconds that writes may take after we were told to stop
 
 # Ended pods hold nothing: leaving them out of the watch turns their end into a deletion.
 LIVE_PODS = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
@@ -125,7 +127,8 @@ async def operator(options: OperatorOptions) -> None:
     identity = options.identity or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
     async with ApiClient(Credentials.load(options.kubeconfig)) as client:
         lease = _lease(client, options, identity, metrics)
-        writer = ApiWriter(client)
+        # A write that was begun while we led must end before another can: see kube/lease.py.
+        writer = ApiWriter(client, timeout=options.lease_seconds / 3)
         wheel = Wheel(ClusterState(), writer, clock, lease, TurnMetrics(metrics), identity=uuid.uuid4().hex[:8])
         registry = Registry(wheel.apply, frozenset({options.namespace}))
         ready = Readiness(metrics, ("pods", "nodes", "namespaces", "priorityclasses", "objects"))
@@ -148,9 +151,18 @@ async def operator(options: OperatorOptions) -> None:
                 gc.collect()
                 gc.freeze()
                 await _serve_webhook(stack, group, options, intake, metrics)
-                group.create_task(lease.run())
+                leading = asyncio.create_task(lease.run())
+                stack.push_async_callback(_step_down, wheel, leading)
                 group.create_task(wheel.run())
                 group.create_task(statuses.run())
+
+
+async def _step_down(wheel: Wheel, leading: asyncio.Task[None]) -> None:
+    """Let what is being written end, and only then give up the lease: the next leader must see all of it."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(wheel.settled(), LAST_WRITES)
+    leading.cancel()
+    await asyncio.gather(leading, return_exceptions=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,12 @@ def admission(pod: Pod, grant: Grant, pool: CapacityPool) -> Request:
     return _patch(f"{_pod_path(pod)}", body)
 
 
-def nomination(pod: Pod, node: str, *, at: Millis) -> Request:
-    """Nominate a node, and say that the pod is admitted (one write for both)."""
-    condition = _condition("True", str(Reason.ADMITTED), Reason.ADMITTED.sentence, at)
-    return _status_patch(pod, {"nominatedNodeName": node, "conditions": [condition]})
+def admitted(pod: Pod, node: str, *, at: Millis) -> Request:
+    """Say that the pod is admitted, and nominate a node if there is one (one write for both)."""
+    fields: dict[str, Any] = {"conditions": [_condition("True", str(Reason.ADMITTED), Reason.ADMITTED.sentence, at)]}
+    if node:
+        fields["nominatedNodeName"] = node
+    return _status_patch(pod, fields)
 
 
 def condition(pod: Pod, status: str, reason: str, message: str, *, at: Millis) -> Request:

@@ -1,7 +1,7 @@
 """Performs commands: turns each into requests, retries what may succeed later, and says what became of it.
 
-An admission is at most two writes: the nomination with the condition (status), then the one patch that removes the
-gate. The nomination is soft, so an admission goes on without it; the patch decides.
+An admission is two writes: the condition with the nomination (status), then the one patch that removes the gate. The
+first is soft, so an admission goes on without it; the patch decides.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ class Performer:
         self._observer = observer
 
     async def admit(self, command: Admit) -> Outcome:
-        """Nominate (where a node was chosen), then let the pod go. Only Done means that it went."""
+        """Say so on the pod (and nominate, where a node was chosen), then let it go. Only Done means that it went."""
         started = self._clock.now()
-        if command.grant.node:
-            outcome = await self._send(patches.nomination(command.pod, command.grant.node, at=command.grant.at))
-            if isinstance(outcome, Gone | Conflict):
-                return self._said("admit", outcome, started)
+        outcome = await self._send(patches.admitted(command.pod, command.grant.node, at=command.grant.at))
+        if isinstance(outcome, Gone | Conflict):
+            return self._said("admit", outcome, started)
         outcome = await self._insist(patches.admission(command.pod, command.grant, command.pool))
         return self._said("admit", outcome, started)
 

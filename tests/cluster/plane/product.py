@@ -66,7 +66,7 @@ class Product:
         """One replica of the operator."""
         port = self.operator_metrics if metrics_port is None else metrics_port
         net = "--safety-net" if self.net else "--no-safety-net"
-        command = [_COMMAND, "operator", "--kubeconfig", self._account("fairberth-operator"), "--lease-seconds", "3"]
+        command = [_COMMAND, "operator", "--kubeconfig", self._account("fairberth-operator"), "--lease-seconds", "6"]
         command += ["--webhook-host", "127.0.0.1", "--webhook-port", str(self.webhook_port), net]
         command += ["--tls-dir", str(self.tls), "--metrics-port", str(port)]
         self.programs[name] = self.plane.run(name, command)

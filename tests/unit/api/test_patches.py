@@ -86,7 +86,7 @@ def test_a_pod_past_our_gate_only_gets_the_grant() -> None:
 
 
 def test_a_nomination_says_admitted_in_the_same_write() -> None:
-    request = patches.nomination(builders.pod("p", "a"), "n1", at=GRANT.at)
+    request = patches.admitted(builders.pod("p", "a"), "n1", at=GRANT.at)
     assert request.path == "/api/v1/namespaces/a/pods/p/status"
     status = body(request)["status"]
     assert status["nominatedNodeName"] == "n1"
@@ -99,6 +99,11 @@ def test_a_nomination_says_admitted_in_the_same_write() -> None:
             "lastTransitionTime": "2023-11-14T22:13:20Z",
         }
     ]
+
+
+def test_an_admission_without_a_node_says_so_and_nominates_nothing() -> None:
+    status = body(patches.admitted(builders.pod("p", "a"), "", at=GRANT.at))["status"]
+    assert list(status) == ["conditions"]
 
 
 def test_telling_a_pod_why_it_waits_clears_a_nomination_left_from_an_admission_that_never_was() -> None:
