@@ -124,6 +124,8 @@ async def operator(options: OperatorOptions) -> None:
     """Everything that the operator's process does."""
     metrics = Metrics()
     clock = WallClock()
+    this = asyncio.current_task()
+    stop = this.cancel if this is not None else asyncio.get_running_loop().stop
     identity = options.identity or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
     async with ApiClient(Credentials.load(options.kubeconfig)) as client:
         lease = _lease(client, options, identity, metrics)
@@ -145,7 +147,7 @@ async def operator(options: OperatorOptions) -> None:
                 for reflector in reflectors:
                     group.create_task(reflector.run())
                 group.create_task(_priority_reflector(client, intake, ready, metrics).run())
-                group.create_task(_watch_objects(client, registry, ready))
+                group.create_task(_watch_objects(client, registry, ready, stop))
                 await ready.everything.wait()
                 # What is there now stays: keep the collector from looking at it again and again.
                 gc.collect()
@@ -336,7 +338,7 @@ def _reflector(
     return reflector
 
 
-async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness) -> None:
+async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness, stop: Callable[[], object]) -> None:
     """List our own objects once, so that we know when we know them all; then kopf tells of every change."""
     for kind, plural in patches.PLURALS.items():
         items = await _list_objects(client, plural)
@@ -345,6 +347,7 @@ async def _watch_objects(client: ApiClient, registry: Registry, ready: Readiness
     handlers = kopf.OperatorRegistry()
     objects.register(handlers, registry, client.session)
     await kopf.operator(registry=handlers, settings=objects.settings(), standalone=True, clusterwide=True)
+    stop()  # kopf takes the signals for itself, and returns when it was told to stop
 
 
 async def _list_objects(client: ApiClient, plural: str) -> list[dict[str, Any]]:
