@@ -268,7 +268,8 @@ async def _serve_webhook(
         return
     certificate = admission_app.Certificate(options.tls_dir)
     rules = Rules(options.scheduler_name, options.safety_net)
-    runner = web.AppRunner(admission_app.application(intake, rules, metrics), access_log=None)
+    app = admission_app.application(intake, rules, metrics)
+    runner = web.AppRunner(app, access_log=None, keepalive_timeout=admission_app.KEEP_ALIVE)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, options.webhook_host, options.webhook_port, ssl_context=certificate.context).start()

@@ -115,8 +115,10 @@ def _rate(plane: ControlPlane, namespace: str, port: int | None, nodes: int, pod
     if port is not None:
         extender = {"urlPrefix": f"http://127.0.0.1:{port}", "filterVerb": "filter", "prioritizeVerb": "prioritize"}
         config["extenders"] = [{**extender, "weight": 13, "nodeCacheCapable": True, "httpTimeout": "5s"}]
-    program = plane.start_scheduler(config, scheduler)
-    bound = _bound_at(api, namespace, pods)
+    with ThreadPoolExecutor(1) as watcher:
+        watching = watcher.submit(_bound_at, api, namespace, pods)
+        program = plane.start_scheduler(config, scheduler)
+        bound = watching.result()
     plane.programs.stop(program)
     api.delete_all("pods", namespace, grace=0)
     api.wait_all("pods", lambda found: not found, namespace, within=WITHIN)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairberth.model import keys
@@ -36,6 +36,7 @@ from fairberth.state.facts import (
     Withdrawn,
 )
 from tests.kit.builders import T0, amounts, limits, namespace, node, pool, quota, slas, tenant
+from tests.laws.conftest import HISTORIES
 
 NAMES = ("a", "b", "c", "d")
 MINUTE = 60_000
@@ -289,6 +290,7 @@ def learnt(facts: Iterable[Fact], assumed: dict[str, Grant]) -> ClusterState:
     return state
 
 
+@settings(max_examples=HISTORIES)
 @given(st.integers(0, 2**32), st.integers(5, 40))
 def test_the_books_are_right_after_each_step_and_no_bound_is_ever_passed(seed: int, steps: int) -> None:
     history = History(random.Random(seed))
@@ -301,6 +303,7 @@ def test_the_books_are_right_after_each_step_and_no_bound_is_ever_passed(seed: i
     assert history.state.over_releases == 0
 
 
+@settings(max_examples=HISTORIES)
 @given(st.integers(0, 2**32), st.integers(5, 40))
 def test_the_order_of_facts_and_a_restart_change_nothing(seed: int, steps: int) -> None:
     history = History(random.Random(seed))
@@ -318,8 +321,8 @@ def test_the_order_of_facts_and_a_restart_change_nothing(seed: int, steps: int) 
 
 
 @given(st.integers(0, 2**32), st.integers(5, 30))
-def test_a_second_turn_with_nothing_new_admits_nobody_more_than_a_third(seed: int, steps: int) -> None:
-    """Turns come to rest: after a turn that admits nobody, the next one admits nobody."""
+def test_turns_come_to_rest(seed: int, steps: int) -> None:
+    """After a turn that admits nobody, the next one admits nobody."""
     history = History(random.Random(seed))
     for _ in range(steps):
         history.step()

@@ -13,6 +13,7 @@ from aiohttp import web
 from fairberth.admission import mutate, wire
 
 MOST_BYTES: Final = 10 * 1024 * 1024
+KEEP_ALIVE: Final = 120.0  # seconds; the API server keeps idle connections for 90
 CHECK_EVERY: Final = 10.0  # seconds between looks at the certificate's files
 _log = logging.getLogger("fairberth.admission")
 
