@@ -1,60 +1,231 @@
-"""The control plane that the other tests trust does what a cluster does."""
+"""What the other cluster tests rely on: the control plane behaves like a real cluster."""
 
 import pytest
 
 from tests.cluster.conftest import NodeMaker, on
-from tests.cluster.plane import objects
+from tests.cluster.plane import objects, states
 from tests.cluster.plane.api import Api, ApiError, Object
-from tests.cluster.plane.plane import ControlPlane
+from tests.cluster.plane.plane import ControlPlane, Options, PlaneError
 
-pytestmark = pytest.mark.cluster
-
-
-def phase(pod: Object) -> str:
-    return str(pod.get("status", {}).get("phase"))
-
-
-def test_a_pod_is_bound_runs_and_completes(api: Api, namespace: str, make_node: NodeMaker) -> None:
-    make_node()
-    api.create(objects.pod("job", namespace, run_for="1s", nodeSelector=on(namespace)))
-    api.wait_for("pods", "job", lambda pod: phase(pod) == "Running", namespace=namespace)
-    done = api.wait_for("pods", "job", lambda pod: phase(pod) == "Succeeded", namespace=namespace)
-    assert done["spec"]["nodeName"]
+POLICIES = "admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
+BINDINGS = "admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings"
+VALIDATING = "admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+REQUESTER = "test/requester"
 
 
-def test_a_pod_that_fails_says_so(api: Api, namespace: str, make_node: NodeMaker) -> None:
-    make_node()
-    api.create(objects.pod("job", namespace, run_for="1s", exit_code=1, nodeSelector=on(namespace)))
-    api.wait_for("pods", "job", lambda pod: phase(pod) == "Failed", namespace=namespace)
+class TestAPod:
+    def test_is_bound_by_the_default_scheduler_and_runs(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        node = make_node()
+        api.create(objects.pod("a", namespace, nodeSelector=on(namespace)))
+        pod = api.wait_for("pods", "a", states.running, namespace)
+        assert pod["spec"]["nodeName"] == node["metadata"]["name"]
+        assert states.condition("Ready")(pod)
+
+    def test_succeeds_when_its_time_to_run_is_over(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("a", namespace, run_for="100ms", nodeSelector=on(namespace)))
+        pod = api.wait_for("pods", "a", states.succeeded, namespace)
+        assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
+
+    def test_fails_with_the_exit_code_asked_for(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("a", namespace, run_for="100ms", exit_code=3, nodeSelector=on(namespace)))
+        pod = api.wait_for("pods", "a", states.failed, namespace)
+        assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 3
+
+    def test_deleted_without_grace_is_gone(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("a", namespace, nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.running, namespace)
+        api.delete("pods", "a", namespace, grace=0)
+        assert api.find("pods", "a", namespace) is None
+
+    def test_terminates_in_the_time_it_takes_to_stop(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("a", namespace, grace=3600, stop_after="500ms", nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.running, namespace)
+        api.delete("pods", "a", namespace)
+        assert api.get("pods", "a", namespace)["metadata"]["deletionTimestamp"]
+        api.wait_gone("pods", "a", namespace)
+
+    def test_takes_its_whole_grace_period_otherwise(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("a", namespace, grace=1, nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.running, namespace)
+        api.delete("pods", "a", namespace)
+        api.wait_gone("pods", "a", namespace)
+
+    def test_that_is_gated_is_never_tried(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        api.create(objects.pod("gated", namespace, gates=["test/gate"], nodeSelector=on(namespace)))
+        api.create(objects.pod("later", namespace, nodeSelector=on(namespace)))
+        api.wait_for("pods", "later", states.running, namespace)
+        gated = api.wait_for("pods", "gated", states.condition("PodScheduled", "False", "SchedulingGated"), namespace)
+        assert not states.bound(gated)
+        api.patch("pods", "gated", {"spec": {"schedulingGates": None}}, namespace)
+        api.wait_for("pods", "gated", states.running, namespace)
+
+    def test_that_fits_nowhere_is_unschedulable(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node(cpu="1")
+        api.create(objects.pod("a", namespace, cpu="2", nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.condition("PodScheduled", "False", "Unschedulable"), namespace)
+
+    def test_leaves_a_node_with_a_taint_that_it_does_not_tolerate(
+        self, api: Api, namespace: str, make_node: NodeMaker
+    ) -> None:
+        node = make_node()["metadata"]["name"]
+        api.create(objects.pod("a", namespace, grace=0, nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.running, namespace)
+        api.patch("nodes", node, {"spec": {"taints": [objects.taint("test/out", effect="NoExecute")]}})
+        api.wait_gone("pods", "a", namespace)
 
 
-def test_a_gated_pod_is_never_tried(api: Api, namespace: str) -> None:
-    made = api.create(objects.pod("held", namespace, gates=["example.com/wait"]))
-    assert [c["reason"] for c in made["status"]["conditions"] if c["type"] == "PodScheduled"] == ["SchedulingGated"]
+class TestAWorkload:
+    def test_job_completes(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        pod = {"nodeSelector": on(namespace)}
+        api.create(objects.job("a", namespace, run_for="100ms", pod=pod, completions=4, parallelism=2))
+        job = api.wait_for("batch/v1/jobs", "a", states.condition("Complete"), namespace)
+        assert job["status"]["succeeded"] == 4
+
+    def test_deployment_takes_its_pods_along(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        pod = {"nodeSelector": on(namespace), "terminationGracePeriodSeconds": 0}
+        api.create(objects.workload("Deployment", "a", namespace, pod=pod, replicas=2))
+        api.wait_all("pods", lambda pods: len(list(filter(states.running, pods))) == 2, namespace)
+        api.delete("apps/v1/deployments", "a", namespace)
+        api.wait_all("pods", lambda pods: not pods, namespace)
+
+    def test_jobs_pod_that_is_deleted_is_replaced(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        pod = {"nodeSelector": on(namespace)}
+        api.create(objects.job("a", namespace, run_for="1h", pod=pod, podReplacementPolicy="Failed"))
+        (first,) = api.wait_all("pods", lambda pods: pods and states.running(pods[0]), namespace)
+        api.patch("pods", _name(first), {"metadata": {"annotations": {objects.STOP_AFTER: "100ms"}}}, namespace)
+        api.delete("pods", _name(first), namespace)
+        (second,) = api.wait_all("pods", lambda pods: [_name(pod) for pod in pods] not in ([], [_name(first)]) and len(pods) == 1, namespace)
+        assert _name(second) != _name(first)
+
+    def test_daemon_sets_pod_is_asked_for_by_the_daemon_set_controller(
+        self, api: Api, namespace: str, make_node: NodeMaker, requesters_recorded: None
+    ) -> None:
+        make_node()
+        api.create(objects.workload("DaemonSet", "a", namespace, pod={"nodeSelector": on(namespace)}))
+        (pod,) = api.wait_all("pods", lambda pods: pods and all(map(states.running, pods)), namespace)
+        requester = pod["metadata"]["annotations"][REQUESTER]
+        assert requester == "system:serviceaccount:kube-system:daemon-set-controller"
+
+    def test_disruption_budget_is_kept(self, api: Api, namespace: str, make_node: NodeMaker) -> None:
+        make_node()
+        pod = {"nodeSelector": on(namespace), "terminationGracePeriodSeconds": 0}
+        api.create(objects.workload("ReplicaSet", "a", namespace, pod=pod, replicas=1))
+        api.create(objects.disruption_budget("a", namespace, {"app": "a"}, min_available=1))
+        (victim,) = api.wait_all("pods", lambda pods: pods and all(map(states.running, pods)), namespace)
+        budget = api.wait_for("policy/v1/poddisruptionbudgets", "a", _counts_one_healthy, namespace)
+        assert budget["status"]["disruptionsAllowed"] == 0
+        with pytest.raises(ApiError) as refused:
+            api.evict(_name(victim), namespace)
+        assert refused.value.status == 429
+        assert refused.value.body["details"]["causes"][0]["reason"] == "DisruptionBudget"
 
 
-def test_a_deleted_pod_finishes_terminating(api: Api, namespace: str, make_node: NodeMaker) -> None:
-    make_node()
-    api.create(objects.pod("gone", namespace, grace=1, nodeSelector=on(namespace)))
-    api.wait_for("pods", "gone", lambda pod: phase(pod) == "Running", namespace=namespace)
-    api.delete("pods", "gone", namespace)
-    api.wait_gone("pods", "gone", namespace)
+class TestAServiceAccount:
+    def test_without_rights_is_refused(self, plane: ControlPlane, namespace: str) -> None:
+        nobody = plane.api_for(namespace, "default")
+        with pytest.raises(ApiError) as refused:
+            nobody.list_all("pods", namespace)
+        assert refused.value.status == 403
+        assert f"system:serviceaccount:{namespace}:default" in str(refused.value)
+
+    def test_has_the_rights_that_it_is_given(self, plane: ControlPlane, namespace: str) -> None:
+        user = f"--serviceaccount={namespace}:default"
+        plane.kubectl("create", "rolebinding", "view", "--clusterrole=view", user, f"--namespace={namespace}")
+        pods = plane.kubectl("get", "pods", f"--kubeconfig={plane.kubeconfig_for(namespace, 'default')}", "-n", namespace)
+        assert pods == ""
 
 
-def test_a_disruption_budget_refuses_an_eviction(api: Api, namespace: str, make_node: NodeMaker) -> None:
-    make_node()
-    api.create(objects.pod("kept", namespace, labels={"app": "kept"}, nodeSelector=on(namespace)))
-    api.wait_for("pods", "kept", lambda pod: phase(pod) == "Running", namespace=namespace)
-    api.create(objects.disruption_budget("budget", namespace, {"app": "kept"}, 1))
-    budgets = "policy/v1/poddisruptionbudgets"
-    api.wait_for(budgets, "budget", lambda pdb: pdb["status"].get("currentHealthy") == 1, namespace=namespace)
-    with pytest.raises(ApiError) as refused:
-        api.evict("kept", namespace)
-    assert refused.value.status == 429
+class TestThePlane:
+    def test_says_which_kubernetes_it_is(self, api: Api) -> None:
+        assert api.request("GET", "/version")["gitVersion"].startswith("v1.")
+
+    def test_runs_helm_and_kubectl(self, plane: ControlPlane) -> None:
+        assert "REVISION" in plane.helm("list", "--all-namespaces")
+        assert "configured" not in plane.kubectl("apply", "-f", "-", "--dry-run=server", input=_namespace_yaml())
+        with pytest.raises(PlaneError, match="NotFound"):
+            plane.kubectl("get", "pod", "none")
+
+    def test_takes_a_second_scheduler(
+        self, plane: ControlPlane, api: Api, namespace: str, make_node: NodeMaker
+    ) -> None:
+        make_node()
+        program = plane.start_scheduler({"profiles": [{"schedulerName": namespace}]}, f"scheduler-{namespace}")
+        api.create(objects.pod("a", namespace, scheduler=namespace, nodeSelector=on(namespace)))
+        api.wait_for("pods", "a", states.running, namespace)
+        plane.programs.stop(program)
+
+    def test_can_be_like_an_older_server_beside_another_one(self, plane: ControlPlane) -> None:
+        older = Options(policy_api=False, controllers=False, scheduler=False, kubelet=False)
+        assert plane.api.list_all(POLICIES) == []
+        with ControlPlane.start(older) as second:
+            assert second.url != plane.url
+            assert second.api.list_all(VALIDATING) == []
+            for resource in (POLICIES, BINDINGS):
+                with pytest.raises(ApiError, match="404"):
+                    second.api.list_all(resource)
+            second.api.create(objects.pod("a", "default", serviceAccountName="none"), dryRun="All")
+
+    def test_that_is_stopped_leaves_nothing(self) -> None:
+        bare = Options(validating_policy_api=False, controllers=False, scheduler=False, kubelet=False)
+        with ControlPlane.start(bare) as plane:
+            with pytest.raises(ApiError, match="404"):
+                plane.api.list_all(VALIDATING)
+        assert not plane.folder.exists()
+        assert plane.programs.dead() == []
 
 
-def test_an_account_without_rights_is_refused(plane: ControlPlane, namespace: str) -> None:
-    stranger = plane.api_for(namespace, "default")
-    with pytest.raises(ApiError) as refused:
-        stranger.list_all("pods", namespace)
-    assert refused.value.status == 403
+@pytest.fixture
+def requesters_recorded(api: Api, namespace: str) -> object:
+    """Every pod of the namespace is annotated with the user that asked for it."""
+    record = f'[JSONPatch{{op: "add", path: "/metadata/annotations", value: {{"{REQUESTER}": request.userInfo.username}}}}]'
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    policy = _policy_object("MutatingAdmissionPolicy", namespace) | {
+        "spec": {
+            "matchConstraints": {"resourceRules": [pods], "namespaceSelector": selector},
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": record}}],
+            "reinvocationPolicy": "Never",
+            "failurePolicy": "Fail",
+        }
+    }
+    binding = _policy_object("MutatingAdmissionPolicyBinding", namespace) | {"spec": {"policyName": namespace}}
+    api.create(policy)
+    api.create(binding)
+    _until_recorded(api, namespace)
+    yield
+    api.delete(BINDINGS, namespace)
+    api.delete(POLICIES, namespace)
+
+
+def _until_recorded(api: Api, namespace: str) -> None:
+    """A new policy is in force a moment after it is stored, and nothing says when: ask by dry runs."""
+    for _ in range(10_000):
+        created = api.create(objects.pod("probe", namespace), dryRun="All")
+        if REQUESTER in created["metadata"].get("annotations", {}):
+            return
+    raise AssertionError("the policy never came into force")
+
+
+def _policy_object(kind: str, name: str) -> Object:
+    return {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": name}}
+
+
+def _counts_one_healthy(budget: Object) -> bool:
+    return bool(budget.get("status", {}).get("currentHealthy") == 1)
+
+
+def _name(obj: Object) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _namespace_yaml() -> str:
+    return "apiVersion: v1\nkind: Namespace\nmetadata: {name: dry-run}\n"
