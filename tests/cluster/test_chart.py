@@ -55,6 +55,40 @@ def test_an_upgrade_keeps_what_people_edited(installed: ControlPlane) -> None:
     assert installed.api.get("apps/v1/deployments", "fairberth-operator", SYSTEM)["spec"]["replicas"] == 1
 
 
+LEVELS = "fairberth.io/v1alpha1/priorityslas"
+
+
+@pytest.mark.parametrize("as_hooks", [True, False], ids=["hooks", "ordinary objects"])
+def test_a_deleted_level_comes_back_and_an_edited_one_stays(installed: ControlPlane, as_hooks: bool) -> None:
+    values = {"defaults": {"asHooks": as_hooks}}
+    installed.api.delete(LEVELS, "p6-batch")
+    chart.install(installed, values)
+    installed.api.patch(LEVELS, "p6-batch", {"spec": {"maxLatency": "8h"}})
+    chart.install(installed, values)
+    chart.install(installed)
+    assert installed.api.get(LEVELS, "p6-batch")["spec"]["maxLatency"] == "8h"
+
+
+def test_the_made_certificate_survives_an_upgrade(installed: ControlPlane) -> None:
+    def made() -> tuple[str, str]:
+        hook = installed.api.get("admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", "fairberth")
+        secret = installed.api.get("secrets", "fairberth-webhook-tls", SYSTEM)
+        assert secret["data"]["ca.crt"] == hook["webhooks"][0]["clientConfig"]["caBundle"]
+        return secret["data"]["tls.crt"], secret["data"]["tls.key"]
+
+    before = made()
+    chart.install(installed, {"operator": {"replicas": 3}})
+    assert made() == before
+
+
+def test_after_an_uninstall_the_objects_are_there_and_it_installs_again(installed: ControlPlane) -> None:
+    installed.api.patch(LEVELS, "p5-background", {"spec": {"maxLatency": "9m"}})
+    chart.uninstall(installed)
+    assert installed.api.get(LEVELS, "p5-background")["spec"]["maxLatency"] == "9m"
+    chart.install(installed)
+    assert installed.api.get(LEVELS, "p5-background")["spec"]["maxLatency"] == "9m"
+
+
 OPERATOR, SCHEDULER = (f"system:serviceaccount:{SYSTEM}:fairberth-{name}" for name in ("operator", "scheduler"))
 RIGHTS = [
     (OPERATOR, "patch", "pods", True),
@@ -87,3 +121,27 @@ def test_rights(installed: ControlPlane, account: str, verb: str, resource: str,
     except PlaneError as no:  # kubectl answers "no" with an exit code of 1
         said = str(no)
     assert said.strip().endswith("yes" if may else "no")
+
+
+LEASES = [
+    (OPERATOR, "patch", "fairberth-operator", SYSTEM, True),
+    (OPERATOR, "patch", "fairberth-scheduler", SYSTEM, False),
+    (OPERATOR, "patch", "fairberth-operator", "default", False),
+    (OPERATOR, "create", "", "default", False),
+    (SCHEDULER, "update", "fairberth-scheduler", SYSTEM, True),
+    (SCHEDULER, "update", "fairberth-operator", SYSTEM, False),
+]
+
+
+@pytest.mark.parametrize(("account", "verb", "name", "namespace", "may"), LEASES)
+def test_each_may_lead_by_its_own_lease_alone(
+    installed: ControlPlane, account: str, verb: str, name: str, namespace: str, may: bool
+) -> None:
+    lease = {"group": "coordination.k8s.io", "resource": "leases", "verb": verb, "name": name, "namespace": namespace}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {},
+        "spec": {"user": account, "groups": ["system:serviceaccounts"], "resourceAttributes": lease},
+    }
+    assert installed.api.create(review)["status"]["allowed"] is may

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from fairberth.api import grants, wire
+from fairberth.api import grants, times, wire
 from fairberth.api.manifests import in_force, manifest
-from fairberth.api.requested import parse, requests
+from fairberth.api.requested import parse, requests, within_reach
 from fairberth.model import keys
 from fairberth.model.selectors import (
     ANYWHERE,
@@ -36,13 +35,16 @@ LEAVING_TAINTS = frozenset(
         "cloud.google.com/impending-node-termination",
     }
 )
-_LOCAL_VOLUMES = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath", "image"})
+# Volumes that any node can give; all others may tie a pod to some.
+_NO_TIE = frozenset({"name", "emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath", "image"})
 
 _pod = msgspec.json.Decoder(wire.PodObject)
 _node = msgspec.json.Decoder(wire.NodeObject)
 _namespace = msgspec.json.Decoder(wire.NamespaceObject)
 _priority_class = msgspec.json.Decoder(wire.PriorityClassObject)
+_Said = tuple[tuple[tuple[str, str], ...], tuple[wire.Toleration, ...], tuple[str, ...]]
 _constraints: dict[Constraints, Constraints] = {ANYWHERE: ANYWHERE}
+_constraints_said: dict[_Said, Constraints] = {}
 _labels: dict[tuple[tuple[str, str], ...], Labels] = {}
 _MOST_REMEMBERED = 50_000
 
@@ -84,10 +86,8 @@ def priority_class(raw: bytes | msgspec.Raw) -> tuple[str, int]:
 
 
 def millis(timestamp: str | None) -> int:
-    """An RFC 3339 time as milliseconds since the epoch; 0 for none."""
-    if not timestamp:
-        return 0
-    return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
+    """An RFC 3339 time as milliseconds since the epoch; 0 for none. Raises ValueError for what is no time."""
+    return times.millis(timestamp) if timestamp else 0
 
 
 def _pod_from(obj: wire.PodObject) -> Pod:
@@ -140,19 +140,34 @@ def _shared_labels(labels: wire.Strings) -> Labels:
 
 
 def _constraints_of(spec: wire.PodSpec) -> Constraints:
-    affinity = spec.affinity
-    required = (
-        affinity and affinity.nodeAffinity and affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution
-    )
-    made = Constraints(
-        selector=Selector.exact(spec.nodeSelector) if spec.nodeSelector else EVERYTHING,
-        terms=tuple(_term(term) for term in required.nodeSelectorTerms or ()) if required else (),
-        tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
-        unmodelled=_unmodelled(spec),
-    )
+    """Equal constraints are one value. Most pods differ in nothing here, so what they say is remembered."""
+    unmodelled = _unmodelled(spec)
+    if spec.affinity is not None:
+        return _one(_constraints_made(spec, unmodelled))
+    said = (tuple((spec.nodeSelector or {}).items()), tuple(spec.tolerations or ()), unmodelled)
+    known = _constraints_said.get(said)
+    if known is None:
+        if len(_constraints_said) >= _MOST_REMEMBERED:
+            _constraints_said.clear()
+        known = _constraints_said[said] = _one(_constraints_made(spec, unmodelled))
+    return known
+
+
+def _one(made: Constraints) -> Constraints:
     if len(_constraints) >= _MOST_REMEMBERED:
         _constraints.clear()
     return _constraints.setdefault(made, made)
+
+
+def _constraints_made(spec: wire.PodSpec, unmodelled: tuple[str, ...]) -> Constraints:
+    affinity = spec.affinity and spec.affinity.nodeAffinity
+    required = affinity and affinity.requiredDuringSchedulingIgnoredDuringExecution
+    return Constraints(
+        selector=Selector.exact(spec.nodeSelector) if spec.nodeSelector else EVERYTHING,
+        terms=tuple(_term(term) for term in required.nodeSelectorTerms or ()) if required else (),
+        tolerations=tuple(_toleration(toleration) for toleration in spec.tolerations or ()),
+        unmodelled=unmodelled,
+    )
 
 
 def _term(term: wire.NodeSelectorTerm) -> NodeTerm:
@@ -166,7 +181,7 @@ def _expressions(expressions: list[wire.Expression] | None) -> tuple[Requirement
 def _toleration(toleration: wire.Toleration) -> Toleration:
     return Toleration(
         key=toleration.key or "",
-        operator=toleration.operator or "Equal",
+        operator=toleration.operator or "",  # as written: an existing toleration may not change, not even in its words
         value=toleration.value or "",
         effect=toleration.effect or "",
         seconds=toleration.tolerationSeconds,
@@ -175,18 +190,21 @@ def _toleration(toleration: wire.Toleration) -> Toleration:
 
 def _unmodelled(spec: wire.PodSpec) -> tuple[str, ...]:
     """What the pod asks of its node that node fit knows nothing of, by field name."""
-    ports = any(p.hostPort for c in (*(spec.containers or ()), *(spec.initContainers or ())) for p in c.ports or ())
-    volumes = any(volume.keys() - {"name"} - _LOCAL_VOLUMES for volume in spec.volumes or ())
+    affinity = spec.affinity
     found = {
-        "podAffinity": spec.affinity is not None and spec.affinity.podAffinity,
-        "podAntiAffinity": spec.affinity is not None and spec.affinity.podAntiAffinity,
+        "podAffinity": affinity is not None and affinity.podAffinity,
+        "podAntiAffinity": affinity is not None and affinity.podAntiAffinity,
         "topologySpreadConstraints": spec.topologySpreadConstraints,
         "resourceClaims": spec.resourceClaims,
-        "schedulingGroup": spec.schedulingGroup,
-        "hostPort": ports,
-        "volumes": volumes,
+        "schedulingGroup": spec.schedulingGroup or spec.workloadRef,  # its name from 1.36 on, and before
+        "hostPort": _host_port(spec.containers) or _host_port(spec.initContainers),
+        "volumes": spec.volumes and any(not volume.keys() <= _NO_TIE for volume in spec.volumes),
     }
-    return tuple(name for name, asked in found.items() if asked)
+    return tuple(name for name, asked in found.items() if asked) if any(found.values()) else ()
+
+
+def _host_port(containers: list[wire.Container] | None) -> bool:
+    return any(port.hostPort for container in containers or () if container.ports for port in container.ports)
 
 
 def _node_from(obj: wire.NodeObject) -> Node:
@@ -196,7 +214,7 @@ def _node_from(obj: wire.NodeObject) -> Node:
     return Node(
         name=obj.metadata.name,
         created=millis(obj.metadata.creationTimestamp),
-        allocatable=parse(obj.status.allocatable) if obj.status.allocatable else parse({}),
+        allocatable=within_reach(parse(obj.status.allocatable or {})),
         labels=obj.metadata.labels or {},
         taints=taints,
         ready=any(c.type == "Ready" and c.status == "True" for c in conditions),

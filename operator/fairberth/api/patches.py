@@ -1,19 +1,20 @@
 """Every write of ours to the API server, as a `Request`. Pure: the same arguments give the same bytes.
 
 Each patch of a pod carries its uid, so that a pod that was deleted and made anew under its name is never touched
-(the server answers 409).
+(the server refuses the patch: a uid is immutable).
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from fairberth.api import grants
-from fairberth.api.requests import MERGE_PATCH, STRATEGIC_PATCH, Request
+from fairberth.api.requests import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Request
+from fairberth.api.times import timestamp
 from fairberth.model import keys
 from fairberth.model.objects import CapacityPool
 from fairberth.model.reasons import Reason
@@ -28,10 +29,7 @@ PLURALS = {
     "CapacityPool": "capacitypools",
 }
 
-
-def timestamp(at: Millis) -> str:
-    """RFC 3339 in UTC, to the second, as Kubernetes writes times."""
-    return datetime.fromtimestamp(at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+_GOES = frozenset({str(Reason.ADMITTED), str(Reason.EXEMPT)})  # with these our condition is True
 
 
 def admission(pod: Pod, grant: Grant, pool: CapacityPool) -> Request:
@@ -51,15 +49,19 @@ def admission(pod: Pod, grant: Grant, pool: CapacityPool) -> Request:
 
 def admitted(pod: Pod, node: str, *, at: Millis) -> Request:
     """Say that the pod is admitted, and nominate a node if there is one (one write for both)."""
-    fields: dict[str, Any] = {"conditions": [_condition("True", str(Reason.ADMITTED), Reason.ADMITTED.sentence, at)]}
+    said = _condition(pod, "True", str(Reason.ADMITTED), Reason.ADMITTED.sentence, at)
+    fields: dict[str, Any] = {"conditions": [said]}
     if node:
         fields["nominatedNodeName"] = node
     return _status_patch(pod, fields)
 
 
 def condition(pod: Pod, status: str, reason: str, message: str, *, at: Millis) -> Request:
-    """Write our condition on a pod. `status` is ``True`` or ``False``; `at` when it changed."""
-    fields: dict[str, Any] = {"conditions": [_condition(status, reason, message, at)]}
+    """Write our condition on a pod. `status` is ``True`` or ``False``; `at` when it changed.
+
+    Another reason alone is no transition: then the time on the pod stays, and says since when it waits.
+    """
+    fields: dict[str, Any] = {"conditions": [_condition(pod, status, reason, message, at)]}
     if pod.gated and pod.nominated:
         fields["nominatedNodeName"] = None  # left from an admission that was never written
     return _status_patch(pod, fields)
@@ -72,10 +74,15 @@ def namespace_label(name: str, tenant: str | None) -> Request:
 
 
 def object_status(kind: str, name: str, uid: str, status: Mapping[str, Any]) -> Request:
-    """Write the status of an object of ours (fields that are left out stay as they are)."""
-    body = {"metadata": {"uid": uid}, "status": status}
+    """Write fields of an object's status, each as a whole; fields that are left out stay as they are.
+
+    A JSON patch: a merge patch would leave in a map what was there before, and the API server does not look at the
+    uid in a patch of a custom resource's status. That there is a status to add to, the schema's default sees to.
+    """
+    body: list[dict[str, Any]] = [{"op": "test", "path": "/metadata/uid", "value": uid}]
+    body += [{"op": "add", "path": f"/status/{field}", "value": value} for field, value in status.items()]
     path = f"{GROUP_PATH}/{PLURALS[kind]}/{name}/status"
-    return Request("PATCH", path, msgspec.json.encode(body), MERGE_PATCH)
+    return Request("PATCH", path, msgspec.json.encode(body), JSON_PATCH)
 
 
 def _patch(path: str, body: Mapping[str, Any]) -> Request:
@@ -90,14 +97,12 @@ def _pod_path(pod: Pod) -> str:
     return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
 
 
-def _condition(status: str, reason: str, message: str, at: Millis) -> dict[str, str]:
-    return {
-        "type": keys.CONDITION,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": timestamp(at),
-    }
+def _condition(pod: Pod, status: str, reason: str, message: str, at: Millis) -> dict[str, str]:
+    written = {"type": keys.CONDITION, "status": status, "reason": reason, "message": message}
+    before = "True" if pod.condition in _GOES else "False"
+    if not pod.condition or before != status:
+        written["lastTransitionTime"] = timestamp(at)
+    return written
 
 
 # -- placement ----------------------------------------------------------------------------------------------------
@@ -121,7 +126,8 @@ def _placement(pod: Pod, pool: CapacityPool) -> dict[str, Any]:
         terms = pod.constraints.terms or (NodeTerm(),)
         required = {"nodeSelectorTerms": [_term(term, rest) for term in terms]}
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    missing = [t for t in pool.tolerations if t not in pod.constraints.tolerations]
+    there = {_in_full(t) for t in pod.constraints.tolerations}
+    missing = [t for t in pool.tolerations if _in_full(t) not in there]
     if missing:  # an atomic list: it is written whole
         spec["tolerations"] = [_toleration(t) for t in (*pod.constraints.tolerations, *missing)]
     return spec
@@ -141,10 +147,17 @@ def _expression(requirement: Requirement) -> dict[str, Any]:
     return written
 
 
+def _in_full(toleration: Toleration) -> Toleration:
+    """The same with nothing left unsaid: no operator means Equal."""
+    return toleration if toleration.operator else dataclasses.replace(toleration, operator="Equal")
+
+
 def _toleration(toleration: Toleration) -> dict[str, Any]:
-    written: dict[str, Any] = {"operator": toleration.operator}
+    written: dict[str, Any] = {}
     if toleration.key:
         written["key"] = toleration.key
+    if toleration.operator:
+        written["operator"] = toleration.operator
     if toleration.value:
         written["value"] = toleration.value
     if toleration.effect:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fairberth.api.patches import timestamp
+from fairberth.api.times import timestamp
 from fairberth.model.amounts import Amounts, format_quantity
 from fairberth.model.faults import Fault
 from fairberth.model.reasons import Reason

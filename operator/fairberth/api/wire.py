@@ -74,7 +74,7 @@ class Affinity(Wire):
     podAntiAffinity: Any = None
 
 
-class Toleration(Wire):
+class Toleration(msgspec.Struct, gc=False, frozen=True):
     key: str | None = None
     operator: str | None = None
     value: str | None = None
@@ -101,6 +101,7 @@ class PodSpec(Wire):
     topologySpreadConstraints: list[Any] | None = None
     resourceClaims: list[Any] | None = None
     schedulingGroup: Any = None
+    workloadRef: Any = None
     volumes: list[dict[str, Any]] | None = None
 
 
@@ -122,6 +123,8 @@ class PodStatus(Wire):
     conditions: list[Condition] | None = None
     containerStatuses: list[ContainerStatus] | None = None
     initContainerStatuses: list[ContainerStatus] | None = None
+    resources: Resources | None = None
+    allocatedResources: Quantities | None = None
 
 
 class PodObject(Wire):

@@ -84,7 +84,7 @@ class Toleration:
     """A pod's (or a pool's) toleration; an empty key with Exists tolerates everything."""
 
     key: str = ""
-    operator: str = "Equal"
+    operator: str = "Equal"  # or Exists; "", as a pod may have it, is Equal too
     value: str = ""
     effect: str = ""
     seconds: int | None = None  # how long a NoExecute taint is tolerated; None: for ever
@@ -97,7 +97,7 @@ class Toleration:
             return False
         if self.operator == "Exists":
             return True
-        return self.key != "" and self.value == taint.value
+        return self.operator in ("", "Equal") and self.key != "" and self.value == taint.value
 
 
 @dataclass(frozen=True, slots=True)

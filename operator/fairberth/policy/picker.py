@@ -114,8 +114,21 @@ class Market:
     def drop(self, tenant: str, behind: Offer | None = None) -> None:
         """The tenant offers nothing (more); `behind` is what it would offer if its window were not full."""
         self.offers.pop(tenant, None)
+        self._behind.pop(tenant, None)
         if behind is not None:
             self._behind[tenant] = behind
+
+    def hiding(self, best: Offer, chosen: Offer) -> list[str]:
+        """The tenants that would go before the chosen one, could they contend: they owe no more, but what they offer is
+        of another class, beneath the band, or behind a full window. Behind one that cannot go, one that contends may
+        hide."""
+        floor, owed = best.score - self._fair_band, self._debt_of(chosen.tenant) if self._flat else None
+        return [
+            offer.tenant
+            for offer in self.offers.values()
+            if (offer.rivals != best.rivals or offer.score < floor)
+            and (owed is None or self._debt_of(offer.tenant) <= owed)
+        ] + [tenant for tenant in self._behind if self._owes_less(tenant, chosen.tenant)]
 
     def passes_over_a_poorer(self, offer: Offer) -> bool:
         """Whether somebody behind a full window could contend with the offer, and owes less than its tenant."""

@@ -127,7 +127,9 @@ class PoolTurn:
         admitted = 0
         while market.offers:
             offer, progress = self._pick(market)
-            if market.passes_over_a_poorer(offer):
+            if self._unhide(market, offer, lanes, windows):
+                continue
+            if market.passes_over_a_poorer(offer) and self._refusal(progress) is None:
                 break
             went = self._try(offer, progress)
             for candidate in went:
@@ -142,7 +144,7 @@ class PoolTurn:
     def _offer(self, tenant: str, lanes: Sequence[Progress], windows: Windows, market: Market) -> None:
         """Put forward the tenant's highest-ranked lane whose window is open; or say what waits behind a full window."""
         best: tuple[Offer, Progress] | None = None
-        behind: Offer | None = None
+        behind: tuple[Offer, Progress] | None = None
         may_force = windows.may_force(tenant)
         for progress in lanes:
             if not progress.waits:
@@ -152,14 +154,17 @@ class PoolTurn:
                 continue
             offer = self._standing(tenant, progress, may_force=may_force)
             if not windows.open(tenant, progress.lane.key.team):
-                behind = offer if behind is None or offer.rank < behind.rank else behind
+                behind = (offer, progress) if behind is None or offer.rank < behind[0].rank else behind
             elif best is None or offer.rank < best[0].rank:
                 best = (offer, progress)
-        if best is None:
-            market.drop(tenant, behind)
-        else:
+        if best is not None:
             self._offered[tenant] = best[1]
             market.put(best[0])
+        elif behind is not None:
+            self._offered[tenant] = behind[1]
+            market.drop(tenant, behind[0])
+        else:
+            market.drop(tenant)
 
     def _standing(self, tenant: str, progress: Progress, *, may_force: bool) -> Offer:
         standing = progress.standing(self._snapshot.now, self._snapshot.setup.policy.scoring)
@@ -176,6 +181,19 @@ class PoolTurn:
         if chosen is not best and self._refusal(self._offered[best.tenant]) is not None:
             chosen = best
         return chosen, self._offered[chosen.tenant]
+
+    def _unhide(self, market: Market, chosen: Offer, lanes: Lanes, windows: Windows) -> bool:
+        """Refuse the offers that cannot go and behind which better contenders than the chosen one may hide; whether
+        there was any, so that it must be picked anew."""
+        best, _ = market.pick()
+        found = False
+        for tenant in market.hiding(best, chosen):
+            refusal = self._refusal(self._offered[tenant])
+            if refusal is not None:
+                self._refuse(tenant, self._offered[tenant], refusal, ())
+                self._offer(tenant, lanes[tenant], windows, market)
+                found = True
+        return found
 
     def _debt(self, tenant: str) -> int:
         return self._debts.of(tenant, self._state.ledger.held(self._pool.name, tenant))

@@ -11,16 +11,16 @@ _HERE = Path(__file__).parent
 
 
 def load(name: str) -> list[dict[str, Any]]:
-    """The examples of one file: each with case, kind, spec (and place)."""
+    """The examples of one file: each with case, kind, spec (and place, name)."""
     return list(yaml.safe_load((_HERE / f"{name}_examples.yaml").read_text()))
 
 
 def manifest(example: dict[str, Any], name: str = "bad") -> dict[str, Any]:
-    """An example as an object."""
+    """An example as an object; `name` where it has none of its own."""
     return {
         "apiVersion": "fairberth.io/v1alpha1",
         "kind": example["kind"],
-        "metadata": {"name": name},
+        "metadata": {"name": example.get("name", name)},
         "spec": example["spec"],
     }
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from fairberth.api import decode, grants, patches
-from fairberth.api.requests import STRATEGIC_PATCH
+from fairberth.api.requests import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
 from fairberth.model.objects import CapacityPool
 from fairberth.model.selectors import Requirement, Selector, Toleration
 from fairberth.model.workload import Grant
@@ -79,6 +79,32 @@ def test_a_selector_that_clashes_with_the_pools_is_kept_and_both_must_hold() -> 
     assert terms == [{"matchExpressions": [{"key": "pool", "operator": "In", "values": ["urgent"]}]}]
 
 
+def test_a_toleration_that_the_pod_has_is_not_given_again_and_its_words_stay() -> None:
+    own = [{"key": "a", "value": "b"}, {"key": "c", "operator": "Equal", "value": "d", "tolerationSeconds": 0}]
+    pod = decode.pod_of(
+        {
+            "metadata": {"uid": "u", "name": "p", "namespace": "a"},
+            "spec": {"tolerations": own, "schedulingGates": [{"name": "fairberth.io/turn"}]},
+        }
+    )
+    same = CapacityPool("p", tolerations=(Toleration("a", "Equal", "b"),))
+    assert "tolerations" not in body(patches.admission(pod, GRANT, same))["spec"]
+    more = CapacityPool("p", tolerations=(Toleration("a", "Equal", "b"), Toleration("c", "Equal", "d")))
+    expected = [*own, {"key": "c", "operator": "Equal", "value": "d"}]
+    assert body(patches.admission(pod, GRANT, more))["spec"]["tolerations"] == expected
+
+
+def test_a_selector_that_the_pod_has_is_not_given_again() -> None:
+    pod = decode.pod_of(
+        {
+            "metadata": {"uid": "u", "name": "p", "namespace": "a"},
+            "spec": {"nodeSelector": {"pool": "urgent"}, "schedulingGates": [{"name": "fairberth.io/turn"}]},
+        }
+    )
+    spec = body(patches.admission(pod, GRANT, CapacityPool("urgent", selector=Selector.of(pool="urgent"))))["spec"]
+    assert list(spec) == ["schedulingGates"]
+
+
 def test_a_pod_past_our_gate_only_gets_the_grant() -> None:
     pod = builders.pod("p", "a", gated=False)
     pool = CapacityPool("urgent", selector=Selector.of(pool="urgent"))
@@ -111,6 +137,38 @@ def test_telling_a_pod_why_it_waits_clears_a_nomination_left_from_an_admission_t
     assert body(patches.condition(stale, "False", "NoRoom", "…", at=0))["status"]["nominatedNodeName"] is None
     fresh = builders.pod("p", "a")
     assert "nominatedNodeName" not in body(patches.condition(fresh, "False", "NoRoom", "…", at=0))["status"]
+
+
+def test_the_time_of_a_condition_is_that_of_its_last_transition() -> None:
+    def said(before: str, status: str) -> Any:
+        pod = dataclasses.replace(builders.pod("p", "a"), condition=before)
+        (condition,) = body(patches.condition(pod, status, "Any", "…", at=GRANT.at))["status"]["conditions"]
+        return condition.get("lastTransitionTime")
+
+    now = "2023-11-14T22:13:20Z"
+    assert said("", "False") == now, "it is new"
+    assert said("NoRoom", "False") is None, "it still waits: the time on the pod stays"
+    assert said("Admitted", "False") == now, "it was admitted, and waits again"
+    assert said("NoRoom", "True") == now
+    assert said("Exempt", "True") is None
+
+
+def test_a_namespace_is_labelled_and_its_label_taken_away() -> None:
+    request = patches.namespace_label("risk", "bank")
+    assert (request.method, request.path, request.content_type) == ("PATCH", "/api/v1/namespaces/risk", MERGE_PATCH)
+    assert body(request) == {"metadata": {"labels": {"fairberth.io/tenant": "bank"}}}
+    assert body(patches.namespace_label("risk", None)) == {"metadata": {"labels": {"fairberth.io/tenant": None}}}
+
+
+def test_the_fields_of_a_status_are_written_whole_and_only_to_the_object_that_was_meant() -> None:
+    request = patches.object_status("CapacityPool", "gpu", "u-1", {"nodes": 3, "used": {"cpu": "1"}})
+    path = "/apis/fairberth.io/v1alpha1/capacitypools/gpu/status"
+    assert (request.method, request.path, request.content_type) == ("PATCH", path, JSON_PATCH)
+    assert body(request) == [
+        {"op": "test", "path": "/metadata/uid", "value": "u-1"},
+        {"op": "add", "path": "/status/nodes", "value": 3},
+        {"op": "add", "path": "/status/used", "value": {"cpu": "1"}},
+    ]
 
 
 def test_a_grant_survives_writing_and_reading_and_nothing_else_is_one() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fairberth.api import decode
+from fairberth.api.requested import MOST
 from fairberth.model.amounts import Amounts
 
 
@@ -77,6 +78,94 @@ RULES = {
     "an unbound pod counts its spec": (
         pod(container(cpu="1"), status={"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "2"}}]}),
         {"cpu": 1000},
+    ),
+    "what an infeasible resize asks for no longer counts": (
+        pod(
+            container(cpu="8"),
+            nodeName="n",
+            status={
+                "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
+                "containerStatuses": [
+                    {"name": "c", "allocatedResources": {"cpu": "2"}, "resources": {"requests": {"cpu": "1"}}}
+                ],
+            },
+        ),
+        {"cpu": 2000},
+    ),
+    "what a deferred resize asks for does": (
+        pod(
+            container(cpu="8"),
+            nodeName="n",
+            status={
+                "conditions": [{"type": "PodResizePending", "reason": "Deferred"}],
+                "containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "2"}}],
+            },
+        ),
+        {"cpu": 8000},
+    ),
+    "an infeasible resize of a container without a status counts its spec": (
+        pod(
+            container(cpu="1"),
+            container("d", cpu="8"),
+            nodeName="n",
+            status={
+                "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
+                "containerStatuses": [{"name": "d", "allocatedResources": {"cpu": "2"}}],
+            },
+        ),
+        {"cpu": 3000},
+    ),
+    "a sidecar in resize counts the most": (
+        pod(
+            container(cpu="1"),
+            init=(container("s", "Always", cpu="1"),),
+            nodeName="n",
+            status={"initContainerStatuses": [{"name": "s", "allocatedResources": {"cpu": "2"}}]},
+        ),
+        {"cpu": 3000},
+    ),
+    "an init step counts its spec, whatever its status says": (
+        pod(
+            container(cpu="1"),
+            init=(container("i", cpu="2"),),
+            nodeName="n",
+            status={"initContainerStatuses": [{"name": "i", "allocatedResources": {"cpu": "9"}}]},
+        ),
+        {"cpu": 2000},
+    ),
+    "a pod-level resize counts the most": (
+        pod(
+            container(cpu="1"),
+            resources={"requests": {"cpu": "3"}},
+            nodeName="n",
+            status={"resources": {"requests": {"cpu": "4"}}, "allocatedResources": {"cpu": "5", "x.y/gpu": "1"}},
+        ),
+        {"cpu": 5000},
+    ),
+    "an infeasible pod-level resize counts what is granted": (
+        pod(
+            container(cpu="1"),
+            resources={"requests": {"cpu": "9"}},
+            nodeName="n",
+            status={
+                "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
+                "resources": {"requests": {"cpu": "4"}},
+            },
+        ),
+        {"cpu": 4000},
+    ),
+    "huge pages of the whole pod": (
+        pod(container(), resources={"requests": {"hugepages-2Mi": "4Mi"}}),
+        {"hugepages-2Mi": 4 * 2**20},
+    ),
+    "each kind of suffix and exponent": (
+        pod(container(cpu="1e-1", memory="1.5Ki", **{"ephemeral-storage": "1P"})),
+        {"cpu": 100, "memory": 1536, "ephemeral-storage": 10**15},
+    ),
+    "numbers as YAML gives them": (pod(container(cpu=0.5, memory=1024)), {"cpu": 500, "memory": 1024}),
+    "more than any node could have is bounded, so that sums stay within 64 bits": (
+        pod(container(cpu="9E", memory="8E"), container("d", memory="8E")),
+        {"cpu": MOST, "memory": MOST},
     ),
     "nothing asked is one pod": (pod(container()), {}),
 }

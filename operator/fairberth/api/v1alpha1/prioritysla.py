@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from fairberth.api.v1alpha1.shared import DURATION, Level, Model, Status, millis
+from fairberth.api.v1alpha1.shared import A_DURATION, DURATION, NAME, Level, Model, Status, Tally, a_duration, rules
 
 # -- spec -----------------------------------------------------------------------------------------------------------
 
@@ -24,26 +24,35 @@ BEST_EFFORT = "bestEffort"
 
 
 def _a_latency(value: str) -> str:
-    if value != BEST_EFFORT and not millis(value):
-        raise ValueError("must be longer than nothing")
-    return value
+    return value if value == BEST_EFFORT else a_duration(value)
 
 
 class PrioritySLASpec(Model):
     """A level."""
 
     level: Level
+    """The level, from 0 (the most urgent) to 6. Each level has one object: a second is told so, and left out."""
     value_class: ValueClass
+    """How much its work is worth: it ranks before everything else."""
     max_latency: Annotated[
         str,
         StringConstraints(max_length=32, pattern=rf"^{BEST_EFFORT}$|{DURATION}"),
         AfterValidator(_a_latency),
+        Field(json_schema_extra=rules((f"self == '{BEST_EFFORT}' || {A_DURATION[0]}", A_DURATION[1]))),
     ] = BEST_EFFORT
-    objective: Annotated[str, StringConstraints(max_length=8, pattern=r"^(100|[0-9]{1,2})(\.[0-9]{1,2})?%$")] = "99%"
+    """How long a pod should wait at most, from creation to admission; bestEffort promises nothing."""
+    objective: Annotated[
+        str, StringConstraints(max_length=7, pattern=r"^(100(\.0{1,2})?|[0-9]{1,2}(\.[0-9]{1,2})?)%$")
+    ] = "99%"
+    """How many of its pods should meet that."""
     guarantee: Annotated[int, Field(ge=0, le=100)] = 0
+    """How many percent of each pool are kept for the level. All levels together: at most 100."""
     lend_guarantee: bool = True
+    """Whether preemptible pods of other levels may use what it leaves unused."""
     preemptible: bool = True
-    priority_class_name: Annotated[str, StringConstraints(max_length=253)] = ""
+    """Whether its pods may be evicted for others."""
+    priority_class_name: Annotated[str, StringConstraints(max_length=253, pattern=rf"^$|{NAME}")] = ""
+    """The PriorityClass of its pods; a pod created with it asks for this level."""
 
 
 # -- status ---------------------------------------------------------------------------------------------------------
@@ -52,15 +61,19 @@ class PrioritySLASpec(Model):
 class PrioritySLAStatus(Status):
     """How the level does."""
 
-    waiting: int = 0
-    running: int = 0
+    waiting: Tally = 0
+    """How many of its pods wait for their turn."""
+    running: Tally = 0
+    """How many of its pods are admitted and not yet ended."""
 
 
 class PrioritySLA(Model):
     """What a priority level promises and is allowed."""
 
     spec: PrioritySLASpec
+    """A level."""
     status: PrioritySLAStatus | None = None
+    """How the level does."""
 
 
 RULES: tuple[tuple[str, str], ...] = ()
