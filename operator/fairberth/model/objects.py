@@ -15,6 +15,7 @@ from fairberth.model.selectors import EVERYTHING, Selector, Toleration
 
 LEVELS: Final = range(7)  # P0 emergency … P6 batch
 MOST_BASE_PRIORITY: Final = 100
+MICRO: Final = 1_000_000
 
 
 class ValueClass(IntEnum):
@@ -106,6 +107,26 @@ class Tenant:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """A token bucket for a level's admissions. It holds at most `max_concurrent` · `burst` tokens and is refilled by
+    `refill` micro-tokens a second; an admission takes one token."""
+
+    max_concurrent: int
+    refill: int  # micro-tokens per second
+    burst: int = 1
+
+    @property
+    def capacity(self) -> int:
+        """How many micro-tokens it holds at most."""
+        return self.max_concurrent * self.burst * MICRO
+
+    @property
+    def off(self) -> bool:
+        """A capacity of 0 limits nothing."""
+        return self.capacity == 0
+
+
+@dataclass(frozen=True, slots=True)
 class PrioritySLA:
     """What a priority level promises and is allowed."""
 
@@ -118,6 +139,7 @@ class PrioritySLA:
     max_latency: int | None = None  # milliseconds; None: best effort
     objective: int = 9900  # hundredths of a percent of pods within max_latency
     priority_class: str = ""
+    rate: Rate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +161,35 @@ class Scoring:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """§6: decayed usage with a half-life (milliseconds; 0: off), which enters debts with a weight (hundredths)."""
+
+    half_life: int = 0
+    weight: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBand:
+    """§7: a band of load (thousandths), with the level guarantees (percent, by level) and the adjustment of raw levels
+    (hundredths) that are in force while a pool is in it."""
+
+    enter: int
+    leave: int
+    guarantees: tuple[int, ...]
+    adjustment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBands:
+    """§7: both bands, how long a pool stays in whichever it is in (milliseconds), and of which resources load is."""
+
+    high: LoadBand = LoadBand(800, 750, (30, 25, 20, 15, 7, 3, 0))
+    low: LoadBand = LoadBand(300, 350, (15, 10, 10, 15, 15, 15, 20))
+    minimum_stay: int = 300_000
+    resources: tuple[str, ...] = ("cpu", "memory")
+
+
+@dataclass(frozen=True, slots=True)
 class FairnessPolicy:
     """§5: how turns are taken. `None` for a window means unlimited."""
 
@@ -152,6 +203,10 @@ class FairnessPolicy:
     max_context_boost: int = 200  # hundredths of a level
     types: Mapping[str, int] = field(default_factory=dict, hash=False)
     lost_node_timeout: int = 300_000  # milliseconds past grace until a pod on a lost node is uncharged
+    reservation_timeout: int = 300_000  # milliseconds that room is collected for a starving pod
+    max_reserved: int = 25  # percent of a pool that reservations take together at most
+    history: History = History()
+    load: LoadBands = LoadBands()
 
 
 class PoolRole(IntEnum):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fairberth.model.amounts import Amounts
@@ -18,6 +18,7 @@ from fairberth.model.objects import (
     ValueClass,
     shipped_slas,
 )
+from fairberth.model.rules import RoutingRule
 from fairberth.model.selectors import Constraints
 from fairberth.model.workload import Millis, Namespace, Node, Pod
 from fairberth.policy.classification import Classified
@@ -35,6 +36,7 @@ class Setup:
     policy: FairnessPolicy = FairnessPolicy()
     pools: Mapping[str, CapacityPool] = field(default_factory=dict)
     hierarchy: Hierarchy = Hierarchy({}, {"": ()})
+    rules: tuple[RoutingRule, ...] = ()  # by creation, then name
     reserved: frozenset[str] = frozenset({"kube-system"})  # namespaces that no tenant can own
 
     @classmethod
@@ -44,12 +46,14 @@ class Setup:
         slas: Mapping[int, PrioritySLA],
         policy: FairnessPolicy,
         pools: Mapping[str, CapacityPool],
+        rules: Iterable[RoutingRule] = (),
     ) -> Setup:
         """Join them. Raises ValueError where parents make a cycle."""
         complete = {sla.level: sla for sla in shipped_slas()} | dict(slas)
         ordered = {level: complete[level] for level in LEVELS}
         by_name = {name: tenants[name] for name in sorted(tenants)}
-        return cls(by_name, ordered, policy, dict(sorted(pools.items())), Hierarchy.of(by_name.values()))
+        in_order = tuple(sorted(rules, key=lambda rule: (rule.created, rule.name)))
+        return cls(by_name, ordered, policy, dict(sorted(pools.items())), Hierarchy.of(by_name.values()), in_order)
 
     def pool_of(self, node: Node) -> str:
         """The pool that a node belongs to: the oldest whose selector matches, then by name; "" for none."""
