@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fairberth.model.amounts import NOTHING, Amounts
+from fairberth.model.amounts import NOTHING, PODS, Amounts
 from fairberth.policy.engine import Turn
 from fairberth.policy.snapshot import Candidate
 from tests.kit.world import World
@@ -80,20 +80,21 @@ class Walk:
     def _may_go(self, tenant: str, candidate: Candidate) -> bool:
         of, pod, level = self.setup.tenants[tenant], candidate.pod, candidate.classified.level
         bound, limit = of.backpressure.max_in_flight, of.quota("main").limit
-        inside = self._inside(level, pod.requests)
+        beyond = self._beyond(level, pod.requests)
         if of.cordoned or pod.foreign_gates or (bound is not None and self.in_flight[tenant] >= bound):
             return False
         if any(pod.requests[r] and self.held[tenant][r] + pod.requests[r] > limit[r] for r in limit):
             return False
-        if not self.setup.slas[level].preemptible and not inside:
+        if not self.setup.slas[level].preemptible and beyond - {PODS}:
             return False  # nobody here has a guarantee that it could stay in
-        return (inside or self._beside_other_levels(level, pod.requests)) and self._fits(candidate)
+        return self._beside_other_levels(level, pod.requests, beyond) and self._fits(candidate)
 
-    def _inside(self, level: int, asked: Amounts) -> bool:
+    def _beyond(self, level: int, asked: Amounts) -> set[str]:
+        """The resources in which it goes beyond what its level is guaranteed."""
         percent = self.setup.slas[level].guarantee
-        return all(self.by_level[level][r] + n <= self.capacity[r] * percent // 100 for r, n in asked.items())
+        return {r for r, n in asked.items() if n and self.by_level[level][r] + n > self.capacity[r] * percent // 100}
 
-    def _beside_other_levels(self, level: int, asked: Amounts) -> bool:
+    def _beside_other_levels(self, level: int, asked: Amounts, beyond: set[str]) -> bool:
         free = _sum(Amounts({r: max(n, 0) for r, n in left.items()}) for left in self.free.values())
         for resource, n in asked.items():
             kept = 0
@@ -101,7 +102,7 @@ class Walk:
                 if other != level and not (sla.lend_guarantee and self.setup.slas[level].preemptible):
                     guaranteed = self.capacity[resource] * sla.guarantee // 100
                     kept += max(0, guaranteed - self.by_level[other][resource])
-            if kept and n > free[resource] - kept:
+            if resource in beyond and kept and n > free[resource] - kept:
                 return False
         return True
 

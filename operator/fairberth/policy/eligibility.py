@@ -170,8 +170,8 @@ def over_limit(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | 
 def borrowing_denied(state: PoolState, lane: Lane, candidate: Candidate) -> Verdict | None:
     """It would borrow what it may not."""
     asked, level = candidate.pod.requests, candidate.classified.level
-    lent = state.levels.preemptible(level) or state.levels.inside(level, asked, state.ledger)
-    return state.claims.refusal(lane.key.tenant, asked, state.free(), lent=lent)
+    firm = frozenset() if state.levels.preemptible(level) else state.levels.beyond(level, asked, state.ledger)
+    return state.claims.refusal(lane.key.tenant, asked, state.free(), firm)
 
 
 Check = Callable[[PoolState, Lane, Candidate], Verdict | None]

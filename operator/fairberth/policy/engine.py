@@ -66,13 +66,22 @@ def _start(snapshot: Snapshot) -> dict[str, list[Progress]]:
     routes = {level: snapshot.setup.route(level) for level in snapshot.setup.slas}
     progress: dict[str, list[Progress]] = {}
     for tenant in snapshot.setup.tenants:
-        lanes = [Progress(lane, routes[lane.key.level]) for lane in snapshot.lanes.get(tenant, ())]
+        lanes = [Progress(lane, _route(lane, routes)) for lane in snapshot.lanes.get(tenant, ())]
         for lane in lanes:
             if not lane.route:
                 lane.refuse(Verdict(Reason.NO_POOL, tenant=tenant), 0)
         if lanes:
             progress[tenant] = lanes
     return progress
+
+
+def _route(lane: Lane, routes: Mapping[int, tuple[str, ...]]) -> tuple[str, ...]:
+    """The pools of its level; of a group, those where every member may go."""
+    route = routes[lane.key.level]
+    if lane.key.group:
+        others = {candidate.classified.level for candidate in lane.candidates} - {lane.key.level}
+        return tuple(pool for pool in route if all(pool in routes[level] for level in others))
+    return route
 
 
 def _asking_in(pool: str, progress: Mapping[str, list[Progress]]) -> dict[str, list[Progress]]:

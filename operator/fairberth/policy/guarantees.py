@@ -39,9 +39,17 @@ class LevelGuarantees:
         """Whether pods of the level can be reclaimed."""
         return self.slas[level].preemptible
 
-    def inside(self, level: int, asked: Amounts, ledger: Ledger) -> bool:
-        """Whether a pod stays within what its own level is guaranteed."""
-        return ledger.held_by_level(self.pool, level).plus(asked).within(self.amounts[level])
+    def beyond(self, level: int, asked: Amounts, ledger: Ledger) -> frozenset[str]:
+        """The resources in which a pod goes beyond what its own level is guaranteed."""
+        held, guaranteed = ledger.held_by_level(self.pool, level), self.amounts[level]
+        return frozenset(name for name, n in asked.items() if n > 0 and held[name] + n > guaranteed[name])
+
+    def unlent(self) -> Amounts:
+        """What is guaranteed to levels that lend nothing: no tenant is entitled to it at another level."""
+        kept = NOTHING
+        for level, sla in self.slas.items():
+            kept = kept if sla.lend_guarantee else kept.plus(self.amounts[level])
+        return kept
 
     def kept_from(self, level: int, ledger: Ledger) -> Amounts:
         """What the other levels' unused guarantees keep free from this one."""
@@ -54,9 +62,9 @@ class LevelGuarantees:
     def refusal(self, level: int, asked: Amounts, free: Amounts, ledger: Ledger) -> Verdict | None:
         """Why the level may not take `asked` of the `free` room, or None."""
         kept = self.kept_from(level, ledger)
-        if not kept or self.inside(level, asked, ledger):
+        if not kept:
             return None
-        for resource in sorted(asked):
+        for resource in sorted(self.beyond(level, asked, ledger)):
             if kept[resource] and asked[resource] > free[resource] - kept[resource]:
                 limit, used = free[resource], kept[resource]
                 return Verdict(Reason.RESERVED_FOR_URGENT, self.pool, "", resource, limit, used, asked[resource])

@@ -100,17 +100,16 @@ class Ledger:
         return self._charges.get(uid)
 
     def refusal(self, pool: str, tenant: str, amounts: Amounts) -> Verdict | None:
-        """Whether a limit forbids the amounts: the first by depth (own limit first), then by resource name."""
-        for name in self._paths.get(tenant, ()):
-            limit = self._tenants[name].quota(pool).limit
-            if not limit:
-                continue
-            held = self.held(pool, name)
-            resource = limit.broken_by(held, amounts)
-            if resource is not None:
-                asked = amounts[resource]
-                reason = Reason.EXCEEDS_LIMIT if asked > limit[resource] else Reason.QUOTA_EXHAUSTED
-                return Verdict(reason, pool, name, resource, limit[resource], held[resource], asked)
+        """Whether a limit forbids the amounts: first what forbids them for ever, then what does now; each by depth (own
+        limit first), then by resource name."""
+        bounds = [(name, of) for name in self._paths.get(tenant, ()) if (of := self._tenants[name].quota(pool).limit)]
+        for reason in (Reason.EXCEEDS_LIMIT, Reason.QUOTA_EXHAUSTED):
+            for name, limit in bounds:
+                held = self.held(pool, name)
+                counted = NOTHING if reason is Reason.EXCEEDS_LIMIT else held
+                resource = limit.broken_by(counted, amounts)
+                if resource is not None:
+                    return Verdict(reason, pool, name, resource, limit[resource], held[resource], amounts[resource])
         return None
 
     # -- changing -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import lcm
 
-from fairberth.model.amounts import Amounts
+from fairberth.model.amounts import NOTHING, Amounts
 from fairberth.model.objects import Tenant, ValueClass
 from fairberth.policy.hierarchy import Hierarchy
 from fairberth.policy.scoring import Rank
@@ -25,9 +25,8 @@ from fairberth.policy.scoring import Rank
 class Debts:
     """Debts in one pool: served / weight as integers over one common denominator, so comparing them is exact."""
 
-    def __init__(self, pool: str, capacity: Amounts, tenants: Mapping[str, Tenant]) -> None:
-        self._pool = pool
-        self._tenants = tenants
+    def __init__(self, capacity: Amounts, tenants: Mapping[str, Tenant], guaranteed: Mapping[str, Amounts]) -> None:
+        self._guaranteed = guaranteed
         parts = lcm(*(n for n in capacity.values() if n > 0))
         weights = lcm(*(tenant.weight for tenant in tenants.values()))
         # Resources that the pool has nothing of are ignored.
@@ -37,7 +36,7 @@ class Debts:
 
     def of(self, tenant: str, held: Amounts) -> int:
         """The dominant share of what the tenant holds above its guarantee, over its weight (× denominator)."""
-        guaranteed = self._tenants[tenant].quota(self._pool).guaranteed
+        guaranteed = self._guaranteed.get(tenant, NOTHING)
         served = max((part * (held[name] - guaranteed[name]) for name, part in self._parts.items()), default=0)
         return max(served, 0) * self._weights[tenant]
 

@@ -16,7 +16,7 @@ from fairberth.policy.verdict import Verdict
 _HOPELESS = (Reason.NO_NODE_FITS, Reason.NO_POOL)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Progress:
     """A lane in a turn. `route` are the pools it may use, in order; `step` the one it asks in now."""
 
@@ -66,10 +66,15 @@ class Progress:
         left = self.lane.candidates[self.next :]
         if not self.lane.key.group:
             return self.lane.key.requests.times(len(left))
-        total = NOTHING
-        for candidate in left:
-            total = total.plus(candidate.pod.requests)
-        return total
+        return _sum_of(left)
+
+    def unit(self) -> Amounts:
+        """What goes at once: one pod, or what a group lacks."""
+        return _sum_of(self.together()) if self.lane.key.group else self.lane.key.requests
+
+    def went_since(self, first: int) -> Amounts:
+        """What the pods ask for that went, from an index on."""
+        return _sum_of(self.lane.candidates[first : self.next])
 
     def refuse(self, verdict: Verdict, claims: int) -> None:
         """It does not go, in this pool; `claims` is the claims' change count."""
@@ -90,9 +95,8 @@ class Progress:
         return True
 
 
-def asked_by(lanes: Iterable[Progress]) -> Amounts:
-    """What the lanes ask for together."""
+def _sum_of(candidates: Iterable[Candidate]) -> Amounts:
     total = NOTHING
-    for progress in lanes:
-        total = total.plus(progress.asked())
+    for candidate in candidates:
+        total = total.plus(candidate.pod.requests)
     return total

@@ -21,8 +21,9 @@ from fairberth.policy.guarantees import LevelGuarantees
 from fairberth.policy.ledger import Ledger
 from fairberth.policy.nodes import Room
 from fairberth.policy.picker import Debts, Market, Offer
-from fairberth.policy.progress import Progress, asked_by
+from fairberth.policy.progress import Progress
 from fairberth.policy.scoring import Score, score
+from fairberth.policy.shares import guarantees_in_force
 from fairberth.policy.snapshot import Candidate, Snapshot
 from fairberth.policy.verdict import Verdict
 from fairberth.policy.windows import Windows
@@ -52,9 +53,6 @@ class PoolReport:
 
 Lanes = Mapping[str, Sequence[Progress]]
 
-# Whoever waits for one of these waits for room that others must not borrow meanwhile.
-_KEEPS_CLAIM = (Reason.NO_ROOM, Reason.BORROWING_DENIED)
-
 
 class PoolTurn:
     """The rounds of one pool. `admit` is told of each admission, in order."""
@@ -69,17 +67,21 @@ class PoolTurn:
         setup = snapshot.setup
         room = Room(snapshot.nodes, pool.name, pool.tolerations)
         room.take_anywhere(snapshot.unplaced.get(pool.name, NOTHING))
+        levels = LevelGuarantees.of(pool.name, capacity, setup.slas)
+        entitled = capacity.minus(levels.unlent())
+        guaranteed = guarantees_in_force(pool.name, entitled, setup.tenants, setup.hierarchy)
         self._state = PoolState(
             pool=pool,
             setup=setup,
             capacity=capacity,
             ledger=ledger,
             room=room,
-            levels=LevelGuarantees.of(pool.name, capacity, setup.slas),
-            claims=Claims(pool.name, setup.tenants, setup.hierarchy, ledger, {}),
+            levels=levels,
+            claims=Claims(pool.name, setup.tenants, setup.hierarchy, ledger, guaranteed),
         )
-        self._debts = Debts(pool.name, capacity, setup.tenants)
+        self._debts = Debts(capacity, setup.tenants, guaranteed)
         self._offered: dict[str, Progress] = {}
+        self._claimed: dict[Progress, int] = {}  # whose pods' waiting is counted as a claim, from which one on
         self._rounds = 0
         self._deviation = 0.0
 
@@ -97,11 +99,25 @@ class PoolTurn:
         return PoolReport(self._rounds, spread, self._deviation)
 
     def _claim(self, lanes: Lanes) -> None:
-        setup, pool = self._snapshot.setup, self._pool.name
-        waiting = {}
-        if Claims.wanted(pool, setup.tenants):
-            waiting = {tenant: asked_by(mine) for tenant, mine in lanes.items()}
-        self._state.claims = Claims(pool, setup.tenants, setup.hierarchy, self._state.ledger, waiting)
+        """What the lanes wait for is claimed, as far as it is guaranteed; lanes that were here before and went on to
+        another pool of their route keep their claim, but for those of their pods that went there."""
+        claims = self._state.claims
+        if not claims.kept:
+            return
+        for progress in self._claimed:
+            if progress.next > self._claimed[progress]:
+                claims.settle(id(progress), progress.went_since(self._claimed[progress]))
+                self._claimed[progress] = progress.next
+        for mine in lanes.values():
+            for progress in mine:
+                self._wait(progress)
+
+    def _wait(self, progress: Progress) -> None:
+        claims = self._state.claims
+        if claims.kept:
+            if progress.waits and not claims.holds(id(progress)):
+                claims.wait(id(progress), progress.lane.key.tenant, progress.unit(), progress.asked())
+            self._claimed[progress] = progress.next
 
     def _sieve(self, lanes: Lanes) -> None:
         """Refuse at once whoever could not go even as the first: rounds then only see those who may."""
@@ -223,14 +239,16 @@ class PoolTurn:
             policy, now = self._snapshot.setup.policy, self._snapshot.now
             standing = score(key.value, candidate.base_priority, created, now, policy.scoring)
             self._admit(Admission(candidate, offer.tenant, self._pool.name, node, standing, offer.forced))
-            state.claims.settle(offer.tenant, candidate.pod.requests)
+            state.claims.settle(id(progress), candidate.pod.requests)
         progress.next += len(done)
+        # A lane that gave up its claim and then went after all claims again what the rest of it waits for.
+        self._wait(progress)
         return together
 
     def _refuse(self, tenant: str, progress: Progress, verdict: Verdict, done: Sequence[tuple[Candidate, str]]) -> None:
         claims = self._state.claims
         for candidate, node in reversed(done):
             self._state.give_back(candidate, node)
-        if claims.kept and verdict.reason not in _KEEPS_CLAIM:
-            claims.withdraw(tenant, progress.asked())
+        if verdict.reason is not Reason.NO_ROOM:  # who waits for room waits for what others must not borrow meanwhile
+            claims.withdraw(id(progress))
         progress.refuse(verdict, claims.changes)

@@ -121,6 +121,24 @@ def entitlements(
     return {name: Amounts(share) for name, share in shares.items()}
 
 
+def guarantees_in_force(
+    pool: str, capacity: Amounts, tenants: Mapping[str, Tenant], hierarchy: Hierarchy
+) -> dict[str, Amounts]:
+    """Each tenant's guarantee on a pool, scaled where they are more than the capacity (and below a scaled parent, so
+    that they stay within it). Tenants without one are left out."""
+    scaled: dict[str, dict[str, int]] = {}
+    for parent, siblings in _families(hierarchy):
+        promised = [tenants[name] for name in siblings if tenants[name].quota(pool).guaranteed]
+        for resource in sorted({r for tenant in promised for r in tenant.quota(pool).guaranteed}):
+            room = scaled.get(parent, {}).get(resource, 0) if parent else capacity[resource]
+            stakes = [
+                Stake(t.name, t.weight, t.quota(pool).guaranteed[resource], (), created=t.created) for t in promised
+            ]
+            for name, amount in scaled_guarantees(room, stakes).items():
+                scaled.setdefault(name, {})[resource] = amount
+    return {name: Amounts(of) for name, of in scaled.items()}
+
+
 def _families(hierarchy: Hierarchy) -> Sequence[tuple[str, tuple[str, ...]]]:
     return [("", hierarchy.children[""]), *((name, hierarchy.children[name]) for name in hierarchy.top_down())]
 
