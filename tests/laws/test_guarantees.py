@@ -98,11 +98,14 @@ def test_a_demanded_guarantee_is_met(
 def test_the_names_of_tenants_decide_nothing_but_ties(
     guaranteed: list[int], weights: list[int], waiting: list[int], at: list[int], room: int, named: list[str]
 ) -> None:
-    """With no two pods of one age, renaming the tenants renames the result."""
+    """With no two pods or tenants of one age, renaming the tenants renames the result."""
     tenants = family(ROOTS, guaranteed, weights)
 
     def took(renamed: dict[str, str]) -> dict[str, int]:
-        mine = [dataclasses.replace(t, name=renamed[t.name], namespaces=(renamed[t.name],)) for t in tenants]
+        mine = [
+            dataclasses.replace(t, name=renamed[t.name], namespaces=(renamed[t.name],), created=age)
+            for age, t in enumerate(tenants)
+        ]
         world = World(mine, [node("n", cpu=room)], policy=FairnessPolicy(per_tenant_window=None))
         ages = count()
         for name, waits, level in zip(NAMES, waiting, at, strict=True):

@@ -174,7 +174,7 @@ class Claims:
     def _at(
         self, name: str, wanted: Iterable[str], asked: Amounts, others: Amounts, inside: set[str]
     ) -> Verdict | None:
-        """At one level of the tree: notes in `inside` what stays within its guarantee, or says what denies borrowing."""
+        """At one level of the tree: notes in `inside` what stays within its guarantee, or says what denies it."""
         quota, in_force = self._quotas[name], self._guaranteed.get(name, NOTHING)
         held = self._ledger.held(self._pool, name)
         for resource in wanted:
